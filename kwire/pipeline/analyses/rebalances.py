@@ -33,7 +33,7 @@ def rebalances(messages: DataFrame) -> DataFrame:
     longest_ms, rebalancing_ms: how long the longest and all of them took. left: members that
     resigned. errors: of all requests of the group, with their numbers, the most frequent first.
     """
-    told = _told(messages)
+    told = _requests(messages)
     resigned = (f.col("api") == "LeaveGroup") | (f.col("epoch") < 0)
     groups = told.groupBy(*GROUP).agg(f.count_if(resigned).alias("left"))
     errors = errors_by(told.where(~f.col("error").isin(*NO_ERROR)), GROUP)
@@ -65,16 +65,16 @@ def rebalance_events(messages: DataFrame) -> DataFrame:
 
     generation: of the group, or its epoch. members: those that took part. begin, end, took_ms.
     """
-    return _events(_told(messages))
+    return _events(_requests(messages))
 
 
 def group_errors(messages: DataFrame) -> DataFrame:
     """Return a row for every answer with an error: the group, at, api, error."""
-    failed = _told(messages).where(f.col("error").isNotNull() & ~f.col("error").isin(*NO_ERROR))
+    failed = _requests(messages).where(f.col("error").isNotNull() & ~f.col("error").isin(*NO_ERROR))
     return failed.select(*GROUP, "at", "api", "error")
 
 
-def _told(messages: DataFrame) -> DataFrame:
+def _requests(messages: DataFrame) -> DataFrame:
     """Return every request of a group, with the group, the member and both epochs."""
     calls = asked_and_answered(messages, (*CLASSIC, *ASSIGNED))
     protocol = f.lit("CLASSIC")
@@ -99,7 +99,7 @@ def _not_empty(body: str, field: str) -> Column:
 
 
 def _events(told: DataFrame) -> DataFrame:
-    """Return the rebalances of `_told`; see `rebalance_events`."""
+    """Return the rebalances of `_requests`; see `rebalance_events`."""
     fine = told.where("error is null and answered_at is not null")
     # 1. 2.
     generation = (

@@ -26,7 +26,7 @@ def transactions(messages: DataFrame) -> DataFrame:
     one that is open still. first, last: requests. errors: with their numbers, the most frequent
     first.
     """
-    told = _told(messages)
+    told = _requests(messages)
     ids = told.groupBy(*ID).agg(
         f.count_if((f.col("api") == "InitProducerId") & f.col("error").isNull()).alias("inits"),
         f.min("at").alias("first"),
@@ -70,10 +70,10 @@ def transaction_events(messages: DataFrame) -> DataFrame:
 
     open_ms: from begin to end.
     """
-    return _events(_told(messages), messages)
+    return _events(_requests(messages), messages)
 
 
-def _told(messages: DataFrame) -> DataFrame:
+def _requests(messages: DataFrame) -> DataFrame:
     """Return every request of a transaction, with its transactional id."""
     calls = asked_and_answered(messages, (*ADDING, *CLOSING))
     batch = f.filter(
@@ -94,7 +94,7 @@ def _told(messages: DataFrame) -> DataFrame:
 
 
 def _events(told: DataFrame, messages: DataFrame) -> DataFrame:
-    """Return the transactions of `_told`; see `transaction_events`."""
+    """Return the transactions of `_requests`; see `transaction_events`."""
     adds = f.col("api").isin(*ADDING)
     # 2.
     closes = ~adds & f.col("error").isNull() & f.col("answered_at").isNotNull()
