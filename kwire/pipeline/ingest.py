@@ -10,7 +10,7 @@ If it ends before step 3, whatever ends it, the tables are as before.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic, sleep
@@ -35,11 +35,9 @@ from kwire.pipeline.writing.captures import (
     remove_files,
 )
 from kwire.pipeline.writing.logs import LogTablesWriter
-from kwire.pipeline.writing.reports import Report, add_counts
+from kwire.pipeline.writing.reports import MOST_TOLD, Report, add_counts
 from kwire.pipeline.writing.target import WriteTarget
-from kwire.pipeline.writing.tasks import (
-    Batches,
-)
+from kwire.pipeline.writing.tasks import Batches
 
 TASKS_END = 10.0
 """Seconds for cancelled tasks to end; Spark kills a Python worker after two."""
@@ -71,7 +69,7 @@ class Summary:
     def add_read(self, report: Report) -> None:
         """Add what was read."""
         add_counts(self.frames, report.counts)
-        self.damages += report.damages
+        self.damages += report.damages[: max(0, MOST_TOLD - len(self.damages))]
         self.damaged += report.damaged
 
     def add_written(self, written: Written) -> None:
@@ -170,28 +168,20 @@ class _Ingestion:
         for writer in self._writers:
             writer.begin(self._on_step)
             self.summary.add_read(writer.read)
-        for _ in range(ROUNDS):
-            self.ledger.look()
-            done = [writer.complete(self._on_step) for writer in self._writers]
-            if not any(written.stretches for written in done):
-                self._nothing_new(done)
-                return
-            self._on_step("committing")
-            try:
-                self.ledger.publish(self._ingest(done))
-            except Overtaken:
-                for written in done:
-                    remove_unless_kept(self.location.url, written)
-                continue
-            for written in done:
-                self.summary.add_written(written)
+        done = publish(self.ledger, self._complete)
+        for written in done:
+            self.summary.add_written(written)
+        if any(written.stretches for written in done):
             self.summary.ingest = self.id
-            return
-        raise Busy(f"{self.location.url} is written all the time: try again.")
+        else:
+            self.ledger.discard(self.id)
 
-    def _nothing_new(self, done: Sequence[Written]) -> None:
-        self.summary.repeated += sum(written.repeated for written in done)
-        self.ledger.discard(self.id)
+    def _complete(self) -> tuple[list[Written], Ingest | None]:
+        done = [writer.complete(self._on_step) for writer in self._writers]
+        if not any(written.stretches for written in done):
+            return done, None
+        self._on_step("committing")
+        return done, self._ingest(done)
 
     def _ingest(self, done: Sequence[Written]) -> Ingest:
         names = [name for writer in self._writers for name in writer.tables]
@@ -236,10 +226,28 @@ def discarded_on_failure(spark: SparkSession, ledger: Ledger, ingest: str) -> It
     ledger.clear(ingest)
 
 
-def remove_unless_kept(output: str, written: Written) -> None:
-    """Remove what was written by a try that was overtaken, and is written again by the next."""
-    others = [file for file in written.report.files if file.path not in written.kept]
-    remove_files(output, Report(files=others))
+def publish(
+    ledger: Ledger, complete: Callable[[], tuple[list[Written], Ingest | None]]
+) -> list[Written]:
+    """Make what was written part of the tables; return it.
+
+    complete: writes what the tables lack, as the ledger knows them; gives no ingest if nothing is
+    new. It is called again if another ingest was first. Raises Busy.
+    """
+    for _ in range(ROUNDS):
+        ledger.look()
+        done, ingest = complete()
+        if ingest is None:
+            return done
+        try:
+            ledger.publish(ingest)
+        except Overtaken:
+            for written in done:
+                others = [file for file in written.report.files if file.path not in written.kept]
+                remove_files(ledger.location.url, others)
+        else:
+            return done
+    raise Busy(f"{ledger.location.url} is written all the time: try again.")
 
 
 def _unchanged(rows: Batches) -> Batches:

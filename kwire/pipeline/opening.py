@@ -19,6 +19,7 @@ from kwire.errors import LocalError
 from kwire.pipeline.columns import column
 from kwire.pipeline.reading.rows import read_files
 from kwire.pipeline.schemas import PARTITIONED, TABLES
+from kwire.pipeline.store.delta import open_table
 from kwire.pipeline.store.ledger import SOURCES, Ledger
 from kwire.pipeline.store.location import Location, is_local, of_hadoop
 
@@ -57,8 +58,11 @@ def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
 
 
 def opened(spark: SparkSession, ledger: Ledger, name: str) -> DataFrame:
-    """Open one table as it is now; without rows if it is not there."""
-    table = ledger.tables().get(name)
+    """Open one table, with all that the last look at the ledger found, and maybe more.
+
+    It has no rows if it is not there.
+    """
+    table = open_table(ledger.location, name)
     return spark.createDataFrame([], TABLES[name]) if table is None else _rows(spark, name, table)
 
 

@@ -34,6 +34,8 @@ def tables_with(known: Iterable[dict[str, Any]], chosen: Sequence[str]) -> list[
     """
     there = [row for row in known if set(chosen) & set(row["tables"])]
     for row in there:
+        if set(chosen) <= set(row["tables"]):
+            continue
         tables = {name for other in there if _covers(other, row) for name in other["tables"]}
         if lacking := sorted(set(chosen) - tables):
             have = [name for name in chosen if name in tables]

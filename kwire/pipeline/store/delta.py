@@ -75,7 +75,7 @@ def _opened(location: Location, name: str) -> DeltaTable | None:
         except (DeltaError, OSError) as error:
             # A log that is listed while others commit may seem to lack a version.
             if attempt == OPENINGS - 1:
-                sentence = f"{location.below(name)} cannot be opened: {_sentence(error)}"
+                sentence = f"{location.below(name)} cannot be opened: {sentence_of(error)}"
                 raise TableUnusable(sentence) from error
             _pause()
     raise AssertionError
@@ -161,7 +161,7 @@ def _add_columns(table: DeltaTable, fields: list[Field]) -> None:
     except DeltaError as error:
         raise TableUnusable(
             f"{table.table_uri} has columns of other types than this version of kwire"
-            f" ({_sentence(error)}): ingest into another folder."
+            f" ({sentence_of(error)}): ingest into another folder."
         ) from error
 
 
@@ -228,10 +228,11 @@ def add_action(file: TableFile) -> AddAction:
 
 
 def _failed(location: Location, name: str, error: Exception) -> str:
-    return f"{location.below(name)} cannot be written: {_sentence(error)}"
+    return f"{location.below(name)} cannot be written: {sentence_of(error)}"
 
 
-def _sentence(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
+    """Return the reason of an error of delta-rs: the first of its lines, or that a disk is full."""
     if is_full(error):
         return "no space is left on its disk: free some, and try again"
     return str(error).strip().partition("\n")[0]

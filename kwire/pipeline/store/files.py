@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -21,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kwire.pipeline.schemas import TABLES, arrow_schema_of
-from kwire.pipeline.store.location import Location
+from kwire.pipeline.store.location import Location, new_file
 
 ROW_GROUP_ROWS = 128 * 1024
 ROW_GROUP_BYTES = 32 * 1024 * 1024
@@ -194,9 +193,7 @@ class _OpenFile:
         self._waiting, self._rows, self._bytes = [], 0, 0
 
     def _begin(self) -> pq.ParquetWriter:
-        filesystem, path = fsspec.core.url_to_fs(f"{self.output}/{self.table}/{self._path}")
-        filesystem.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
-        self._stream = filesystem.open(path, "wb")
+        self._stream = new_file(f"{self.output}/{self.table}/{self._path}")
         schema = arrow_schema_of(self.table)
         statistics = [name for name in _WITH_STATISTICS if name in schema.names]
         return pq.ParquetWriter(

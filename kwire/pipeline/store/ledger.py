@@ -43,7 +43,7 @@ from kwire.pipeline.store.delta import (
     writable_table,
 )
 from kwire.pipeline.store.files import TableFile, TableFiles
-from kwire.pipeline.store.location import Location
+from kwire.pipeline.store.location import Location, modified
 from kwire.pipeline.store.sources import BATCH, Stretch, source_rows
 
 SOURCES = "sources"
@@ -98,9 +98,10 @@ class Ledger:
         self._by_source: dict[tuple[str, str], list[Row]] = {}
 
     def look(self) -> None:
-        """Finish what others began; then read what is in the tables."""
-        self.finish_all()
+        """Read what is in the tables, and finish what others began: all of it is in them then."""
         table = open_table(self.location, SOURCES)
+        # Behind the look at `sources`: whatever it has is then in the tables, too.
+        self.finish_all()
         if table is not None:
             self._take(table)
 
@@ -303,7 +304,7 @@ class Ledger:
         for entry in entries:
             path = PurePosixPath(entry["name"])
             if path.suffix == ".json":
-                yield path.stem, _modified(filesystem, str(path))
+                yield path.stem, modified(filesystem, str(path))
 
     def _write_list(self, name: str, ingest: Ingest) -> None:
         filesystem, folder = self.location.files()
@@ -333,11 +334,3 @@ def _rows(path: str) -> list[Row]:
     with fsspec.open(path, "rb") as stream:
         rows: list[Row] = pq.read_table(stream).to_pylist()
     return rows
-
-
-def _modified(filesystem: Any, path: str) -> datetime:
-    try:
-        at: datetime = filesystem.modified(path)
-    except FileNotFoundError:
-        return datetime.now(UTC)
-    return at if at.tzinfo else at.replace(tzinfo=UTC)

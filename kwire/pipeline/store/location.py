@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
 
 import fsspec
 from fsspec import AbstractFileSystem
@@ -64,6 +66,22 @@ class Location:
         """Return what delta-rs needs beside the variables of the environment."""
         endpoint = next((os.environ[name] for name in _ENDPOINTS if name in os.environ), "")
         return {"aws_allow_http": "true"} if endpoint.startswith("http://") else {}
+
+
+def new_file(path: str) -> BinaryIO:
+    """Open a new file to write, at a path or URL; make its folder."""
+    filesystem, inside = fsspec.core.url_to_fs(path)
+    filesystem.makedirs(str(PurePosixPath(inside).parent), exist_ok=True)
+    return cast(BinaryIO, filesystem.open(inside, "wb"))
+
+
+def modified(filesystem: AbstractFileSystem, path: str) -> datetime:
+    """Return when a file was written; now, if it is not there any more."""
+    try:
+        at: datetime = filesystem.modified(path)
+    except FileNotFoundError:
+        return datetime.now(UTC)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def is_local(path: str) -> bool:

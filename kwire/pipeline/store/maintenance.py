@@ -20,9 +20,9 @@ from deltalake.exceptions import DeltaError
 from fsspec import AbstractFileSystem
 
 from kwire.pipeline.schemas import TABLES
-from kwire.pipeline.store.delta import CannotCommit, open_table
+from kwire.pipeline.store.delta import CannotCommit, open_table, sentence_of
 from kwire.pipeline.store.ledger import FOLDER, SOURCES, Ledger
-from kwire.pipeline.store.location import Location
+from kwire.pipeline.store.location import Location, modified
 from kwire.pipeline.store.sources import BATCH
 
 TARGET_BYTES = 256 * 1024 * 1024
@@ -104,8 +104,9 @@ def _maintain(
         table.create_checkpoint()
         table.cleanup_metadata()
     except (DeltaError, OSError) as error:
-        sentence = str(error).strip().partition("\n")[0]
-        raise CannotCommit(f"{table.table_uri} cannot be maintained: {sentence}") from error
+        raise CannotCommit(
+            f"{table.table_uri} cannot be maintained: {sentence_of(error)}"
+        ) from error
     return done
 
 
@@ -142,6 +143,5 @@ def _remove_undecided(ledger: Ledger, age: timedelta) -> None:
 def _newest(filesystem: AbstractFileSystem, folder: str) -> datetime:
     """Return the time of the youngest file in a folder."""
     files = filesystem.find(folder)
-    times = [filesystem.modified(path) for path in files]
-    aware = [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
-    return max(aware, default=datetime.min.replace(tzinfo=UTC))
+    times = [modified(filesystem, path) for path in files]
+    return max(times, default=datetime.min.replace(tzinfo=UTC))

@@ -20,13 +20,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from kwire.errors import LocalError
-from kwire.pipeline.ingest import ROUNDS, Summary, discarded_on_failure, remove_unless_kept
+from kwire.pipeline.ingest import Summary, discarded_on_failure, publish
 from kwire.pipeline.schemas import OF_CAPTURES
 from kwire.pipeline.store.ledger import FOLDER as STAGING
-from kwire.pipeline.store.ledger import Busy, Ingest, Ledger, Overtaken, Row, new_id
+from kwire.pipeline.store.ledger import Busy, Ingest, Ledger, Row, new_id
 from kwire.pipeline.store.location import Location, of_hadoop
 from kwire.pipeline.store.sources import BATCH, Stretch
-from kwire.pipeline.writing.captures import CaptureWriter, Step, Work
+from kwire.pipeline.writing.captures import CaptureWriter, Step, Work, Written
 from kwire.pipeline.writing.target import WriteTarget
 
 LATE = timedelta(hours=2)
@@ -206,29 +206,30 @@ class _BatchInWork:
         writer.begin(self._report)
         seen_us = self._seen_us(writer)
         watermark_us = seen_us - int(self._job.late.total_seconds() * 1_000_000)
-        for _ in range(ROUNDS):
-            waited = self._waited()
+        waited = self._waited()
+
+        def complete() -> tuple[list[Written], Ingest]:
+            if self._job.ledger.batch(self._query, self._number) is not None:
+                raise Busy("the same stream is written by another process.")
             done = writer.complete(self._report, waited=waited, watermark_us=watermark_us)
             self._report("committing")
-            waiting = sorted(PurePosixPath(path).name for path in done.halves or ())
-            stretches = [*done.stretches, self._row(seen_us, _Note(work.content, waiting))]
-            files = done.report.files
-            try:
-                self._job.ledger.publish(
-                    Ingest(id=self.id, tables=list(OF_CAPTURES), files=files, stretches=stretches)
-                )
-            except Overtaken:
-                remove_unless_kept(self._job.location.url, done)
-                self._job.ledger.look()
-                if self._job.ledger.batch(self._query, self._number) is not None:
-                    raise Busy("the same stream is written by another process.") from None
-                continue
-            self._job.remove_waiting(self.id)
-            self._job.summary.add_read(writer.read)
-            self._job.summary.add_written(done)
-            self._job.summary.read += sorted({stretch.file for stretch in writer.read.stretches})
-            return
-        raise Busy(f"{self._job.location.url} is written all the time: try again.")
+            return [done], self._ingest(done, seen_us, work)
+
+        (done,) = publish(self._job.ledger, complete)
+        self._job.remove_waiting(self.id)
+        self._job.summary.add_read(writer.read)
+        self._job.summary.add_written(done)
+        self._job.summary.read += sorted({stretch.file for stretch in writer.read.stretches})
+
+    def _ingest(self, done: Written, seen_us: int, work: Work) -> Ingest:
+        waiting = sorted(PurePosixPath(path).name for path in done.halves or ())
+        row = self._row(seen_us, _Note(work.content, waiting))
+        return Ingest(
+            id=self.id,
+            tables=list(OF_CAPTURES),
+            files=done.report.files,
+            stretches=[*done.stretches, row],
+        )
 
     def _row(self, seen_us: int, note: _Note) -> Stretch:
         return Stretch(

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -25,6 +26,7 @@ from kwire.pipeline.decoding import DECODED, arrow_schema
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.rows import parquet_batches, read_files
 from kwire.pipeline.repeated import known_frames, once, tables_with, without
+from kwire.pipeline.store.files import TableFile
 from kwire.pipeline.store.ledger import Ledger
 from kwire.pipeline.store.sources import CAPTURE, Stretch, joined
 from kwire.pipeline.tables.captured import PAIRED
@@ -135,6 +137,8 @@ class CaptureWriter:
     ) -> None:
         self._spark, self._ledger, self._target, self._work = spark, ledger, target, work
         self._first: list[Report] = []
+        self.read = Report()
+        """The report of step 1: counts of all frames, repeated ones too, and damage."""
         self._removed: set[int] = set()
 
     def begin(self, on_step: Step) -> None:
@@ -142,16 +146,12 @@ class CaptureWriter:
         mark(self._target)
         on_step("reading frames")
         self._first = list(reports_of(self._work.reports(self._target)))
+        self.read = together(self._first)
 
     @property
     def tables(self) -> tuple[str, ...]:
         """The names of the tables that it writes."""
         return self._target.tables
-
-    @property
-    def read(self) -> Report:
-        """The report of step 1: counts of all frames, repeated ones too, and damage."""
-        return together(self._first)
 
     def complete(
         self, on_step: Step, *, waited: Sequence[str] = (), watermark_us: int | None = None
@@ -190,8 +190,7 @@ class CaptureWriter:
         )
 
     def _known(self) -> list[dict[str, Any]]:
-        stretches = [stretch for report in self._first for stretch in report.stretches]
-        return tables_with(self._ledger.known(stretches), self._target.tables)
+        return tables_with(self._ledger.known(self.read.stretches), self._target.tables)
 
     def _apart(self, known: set[str]) -> tuple[list[Report], list[Report]]:
         """Return the reports without a doubt, and the others, whose files are removed."""
@@ -200,20 +199,21 @@ class CaptureWriter:
         for report in self._first:
             if not report.unbroken:
                 doubted |= {one.capture for one in report.ranges}
-        clean, doubtful = list[Report](), list[Report]()
-        for number, report in enumerate(self._first):
-            sources = {stretch.source for stretch in report.stretches}
-            # What was removed in an earlier try is not there, whatever is known now.
-            in_doubt = bool(sources & doubted) or number in self._removed
-            (doubtful if in_doubt else clean).append(report)
-        if doubtful and any(report.part < 0 for report in doubtful):
+        in_doubt = {
+            number
+            for number, report in enumerate(self._first)
+            if not doubted.isdisjoint(stretch.source for stretch in report.stretches)
+        }
+        # What was removed in an earlier try is not there, whatever is known now.
+        in_doubt |= self._removed
+        if any(self._first[number].part < 0 for number in in_doubt):
             # Messages of a topic have no parts that could be read alone.
-            clean, doubtful = [], self._first
-        for number, report in enumerate(self._first):
-            if report in doubtful and number not in self._removed:
-                remove_files(self._target.output, report)
-                self._removed.add(number)
-        return clean, doubtful
+            in_doubt = set(range(len(self._first)))
+        for number in in_doubt - self._removed:
+            remove_files(self._target.output, self._first[number].files)
+        self._removed = in_doubt
+        clean = [report for n, report in enumerate(self._first) if n not in in_doubt]
+        return clean, [self._first[number] for number in sorted(in_doubt)]
 
     def _again(self, doubtful: list[Report], known: list[dict[str, Any]]) -> tuple[Report, int]:
         parts = sorted(report.part for report in doubtful)
@@ -251,13 +251,12 @@ class CaptureWriter:
         return together(reports_of(by_connection.mapInArrow(pair, REPORT)))
 
 
-def remove_files(output: str, report: Report) -> None:
-    """Remove what a task wrote; files that are not there are as good as removed."""
+def remove_files(output: str, files: Iterable[TableFile]) -> None:
+    """Remove files that no commit names; those that are not there are as good as removed."""
     filesystem, folder = fsspec.core.url_to_fs(output)
-    paths = [f"{folder}/{file.table}/{file.path}" for file in report.files]
-    for path in paths:
-        if filesystem.exists(path):
-            filesystem.rm_file(path)
+    for file in files:
+        with suppress(FileNotFoundError):
+            filesystem.rm_file(f"{folder}/{file.table}/{file.path}")
 
 
 def _report(row: pa.RecordBatch) -> Report:

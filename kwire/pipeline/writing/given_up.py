@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import fsspec
-
 from kwire.pipeline.store.ledger import IN_WORK, Ledger
-from kwire.pipeline.store.location import Location
+from kwire.pipeline.store.location import Location, new_file
 
 if TYPE_CHECKING:
     from kwire.pipeline.writing.target import WriteTarget
@@ -22,9 +20,7 @@ if TYPE_CHECKING:
 
 def mark(target: WriteTarget) -> None:
     """Mark an ingest as in work; `Ledger.clear` takes the mark away."""
-    filesystem, folder = fsspec.core.url_to_fs(target.staging)
-    filesystem.makedirs(folder, exist_ok=True)
-    filesystem.pipe_file(f"{folder}/{IN_WORK}", b"")
+    new_file(f"{target.staging}/{IN_WORK}").close()
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-import fsspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -29,6 +28,7 @@ from kwire.pipeline.reading.rows import read_files
 from kwire.pipeline.repeated import tables_with
 from kwire.pipeline.store.files import TableFiles
 from kwire.pipeline.store.ledger import Ledger
+from kwire.pipeline.store.location import new_file
 from kwire.pipeline.store.sources import LOG, Stretch, joined
 from kwire.pipeline.tables.partitions import partitions
 from kwire.pipeline.tables.quorum import quorum_of_logs
@@ -38,9 +38,7 @@ from kwire.pipeline.writing.captures import Step, Written
 from kwire.pipeline.writing.given_up import mark, removed_if_given_up
 from kwire.pipeline.writing.reports import REPORT, TOLD, Report, encoded, reports_of, together
 from kwire.pipeline.writing.target import WriteTarget
-from kwire.pipeline.writing.tasks import (
-    Batches,
-)
+from kwire.pipeline.writing.tasks import Batches
 
 OF_LOGS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "records": records,
@@ -146,10 +144,8 @@ def _stage(target: WriteTarget, slices: Any, numbers: Batches) -> Iterator[pa.Re
 def _staged(target: WriteTarget, part: Slice, number: int) -> Report:
     report, path = Report(part=number), f"{target.staging}/records-{uuid4().hex}.parquet"
     identity = log_identity(part.file.folder)
-    filesystem, inside = fsspec.core.url_to_fs(path)
-    filesystem.makedirs(inside.rpartition("/")[0], exist_ok=True)
     writer = None
-    with filesystem.open(inside, "wb") as stream:
+    with new_file(path) as stream:
         for rows in read_logged(part):
             writer = writer or pq.ParquetWriter(stream, rows.schema, compression="zstd")
             writer.write_batch(rows)
@@ -157,7 +153,6 @@ def _staged(target: WriteTarget, part: Slice, number: int) -> Report:
         if writer is not None:
             writer.close()
     if writer is None:
-        filesystem.rm_file(inside)
         return report
     report.halves = [path]
     for stretch in report.stretches:
@@ -197,5 +192,5 @@ def _write(target: WriteTarget, table: str, rows: Batches) -> Iterator[pa.Record
         for batch in rows:
             if batch.num_rows:
                 files.write(table, batch)
-    report.files, report.rows, report.failed = files.files, dict(files.rows), dict(files.failed)
+    report.wrote(files)
     yield encoded(report)

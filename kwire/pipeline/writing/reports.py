@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructType
 
-from kwire.pipeline.store.files import TableFile
+from kwire.pipeline.store.files import TableFile, TableFiles
 from kwire.pipeline.store.sources import Stretch
 from kwire.pipeline.writing.stretches import FrameRange
 
@@ -43,6 +43,10 @@ class Report(msgspec.Struct, kw_only=True):
     ranges: list[FrameRange] = []
     stretches: list[Stretch] = []
     clusters: list[tuple[str, str, bool, int]] = []
+
+    def wrote(self, files: TableFiles) -> None:
+        """Take the files that a task has written, and their counts."""
+        self.files, self.rows, self.failed = files.files, dict(files.rows), dict(files.failed)
 
     def add(self, other: Report) -> None:
         """Add what another one did. The order of damages is that of the reports."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from uuid import uuid4
 
-import fsspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,7 +16,7 @@ from kwire.pipeline.decoding import decode_batch
 from kwire.pipeline.reading.captured import DAMAGE, read_captured
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.store.files import TableFiles
-from kwire.pipeline.store.location import Location
+from kwire.pipeline.store.location import Location, new_file
 from kwire.pipeline.tables.captured import PAIRED, CapturedTables
 from kwire.pipeline.writing.given_up import removed_if_given_up
 from kwire.pipeline.writing.reports import TOLD, Report, add_counts, encoded
@@ -81,7 +80,7 @@ def _write(target: WriteTarget, decoded: Batches, part: int) -> Report:
             clusters.update(_clusters(batch))
             _count(report, batch)
         _keep(report, tables.halves(), target.staging)
-    report.files, report.rows, report.failed = files.files, dict(files.rows), dict(files.failed)
+    report.wrote(files)
     report.unbroken, report.ranges, report.stretches = (
         course.unbroken,
         course.ranges,
@@ -121,7 +120,7 @@ def settle(
             alone = CapturedTables(paired)
             for table, rows in (*alone.take(rest), *alone.finish()):
                 files.write(table, rows)
-    report.files, report.rows = files.files, dict(files.rows)
+    report.wrote(files)
     yield encoded(report)
 
 
@@ -130,9 +129,7 @@ def _keep(report: Report, halves: pa.RecordBatch | None, folder: str) -> None:
     if halves is None or not halves.num_rows:
         return
     path = f"{folder}/halves-{uuid4().hex}.parquet"
-    filesystem, inside = fsspec.core.url_to_fs(path)
-    filesystem.makedirs(inside.rpartition("/")[0], exist_ok=True)
-    with filesystem.open(inside, "wb") as stream:
+    with new_file(path) as stream:
         pq.write_table(pa.Table.from_batches([halves]), stream, compression="zstd")
     Location.of(path).flush()
     report.halves = [path]
