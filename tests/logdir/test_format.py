@@ -12,17 +12,17 @@ import pytest
 
 import real_kafka
 from kwire.errors import FileError, InvalidValue
-from kwire.local_kafka.local import run_tool
+from kwire.local_kafka.local_site import run_tool
 from kwire.logdir.bootstrap import read_bootstrap
 from kwire.logdir.features import parse_feature
 from kwire.logdir.format import DirectoryKind, FormatOptions, plan, write
 from kwire.logdir.inspect import inspect
 from kwire.logdir.meta_properties import read_meta_properties
-from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, BOOTSTRAP_SNAPSHOT, METADATA_FOLDER
+from kwire.logdir.names import BOOTSTRAP_CHECKPOINT
 from kwire.logdir.server_properties import StorageProperties, node_directories, storage_properties
-from kwire.logdir.snapshots import load_snapshot
 from kwire.logdir.voters import parse_initial_voters
 from kwire.text.properties import parse_properties
+from tests.support.logdir.formatted import formatted_facts, formatted_files
 
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 NOW = datetime(2026, 11, 21, 10, 28, 56, tzinfo=UTC)
@@ -91,28 +91,6 @@ def by_kafka(folder: Path, flags: str, more: dict[str, str], version: str) -> bo
     return tool.returncode == 0
 
 
-def files(folder: Path) -> set[str]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)) for path in found} - {"server.properties"}
-
-
-def said(folder: Path) -> list[object]:
-    """Return the files' contents, except times and random ids."""
-    facts: list[object] = []
-    for directory in sorted(path for path in folder.iterdir() if path.is_dir()):
-        meta = read_meta_properties(directory)
-        assert meta is not None
-        assert meta.directory_id is not None
-        facts += [(meta.cluster_id, meta.node_id, meta.version), read_bootstrap(directory)]
-        if (directory / METADATA_FOLDER).exists():
-            snapshot = load_snapshot(directory / METADATA_FOLDER, BOOTSTRAP_SNAPSHOT)
-            assert snapshot.voters is not None
-            voters = {voter.voter_id: voter.voter_directory_id for voter in snapshot.voters.voters}
-            assert voters.get(meta.node_id or 0, meta.directory_id) == meta.directory_id
-            facts += [snapshot.kraft_version, snapshot.records]
-    return facts
-
-
 FORMATS = [
     ("--standalone", DYNAMIC),
     ("--no-initial-controllers --release-version 3.9-IV0", DYNAMIC),
@@ -136,8 +114,8 @@ def test_the_files_are_those_of_storage_tool(
     by_kwire(ours, flags, more)
     # Without a version kwire formats as Kafka 4.3 does, whose nodes and those of 4.4 then boot.
     assert by_kafka(theirs, flags, more, "4.3.1")
-    assert files(ours) == files(theirs)
-    assert said(ours) == said(theirs)
+    assert formatted_files(ours) == formatted_files(theirs)
+    assert formatted_facts(ours) == formatted_facts(theirs)
 
 
 @pytest.mark.java
@@ -149,8 +127,8 @@ def test_a_controller_that_migrates_is_formatted_for_the_brokers_version(
     monkeypatch.chdir(ours)
     by_kwire(ours, "", MIGRATING)
     assert by_kafka(theirs, "", MIGRATING, "3.9.1")
-    assert files(ours) == files(theirs)
-    assert said(ours) == said(theirs)
+    assert formatted_files(ours) == formatted_files(theirs)
+    assert formatted_facts(ours) == formatted_facts(theirs)
 
 
 def test_another_release_than_the_brokers_can_be_asked_for() -> None:

@@ -11,7 +11,7 @@ import pytest
 from kwire.local_kafka.errors import NodeFailed
 from kwire.local_kafka.jars import class_path
 from kwire.local_kafka.java import java
-from kwire.local_kafka.local import run_tool
+from kwire.local_kafka.local_site import run_tool
 from real_kafka import Launcher
 from real_kafka.zookeeper import ZooKeeperServer, four_letter_word
 

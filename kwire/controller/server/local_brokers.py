@@ -15,7 +15,8 @@ from kwire.errors import InvalidValue
 from kwire.local_kafka.guard import Guard
 from kwire.local_kafka.installed import installed
 from kwire.local_kafka.jars import VERSIONS
-from kwire.local_kafka.local import LocalLauncher, LocalSite
+from kwire.local_kafka.local import LocalLauncher
+from kwire.local_kafka.local_site import LocalSite
 from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
 from kwire.local_kafka.running import DEADLINE, RunningNode
 from kwire.messages.metadata_versions import LATEST_PRODUCTION, NAMES

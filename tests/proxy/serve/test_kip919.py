@@ -12,7 +12,7 @@ import pytest
 from kwire.admin import AdminClient
 from kwire.admin.quorum import RaftVoterEndpoint
 from kwire.errors import BrokerError, KwireError
-from kwire.local_kafka.local import run_tool
+from kwire.local_kafka.local_site import run_tool
 from kwire.net.address import Address
 from kwire.proxy import Filters, Listener, Proxy, Ring
 from kwire.proxy.serve.modes import serve_kip919
