@@ -1,46 +1,61 @@
-"""The house rules that a machine can check: sizes, layers, docstrings, what the wheel holds."""
+"""The house rules that a machine can check: sizes, words, layers, docstrings, folders."""
 
-import ast
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from tests.support.package import sources
+from tests.support.package import is_generated
 from tests.support.paths import ROOT
+from tests.support.source_files import source_files
+
+pytestmark = pytest.mark.xdist_group("house")  # one process parses the files
+
+SCREEN = 40
+"""Lines of code that a function may have."""
+
+RIDDLE = re.compile(r"(What|Whether|Where|Who|Whom|Whose|Which|When|Why|How|That)\b")
+"""A docstring that opens so asks the reader to turn it round."""
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text()))
+def test_a_module_says_what_it_is() -> None:
+    """Among the modules of the package."""
+    modules = [(file, file.definitions[0]) for file in source_files("kwire")]
+    assert not [file.at(module) for file, module in modules if not module.docstring]
 
 
-def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    tree = ast.parse(path.read_text())
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
-
-
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_function_fits_on_a_screen(path: Path) -> None:
+def test_a_function_fits_on_a_screen() -> None:
     """Code counts: a contract may be long, so may options, and a comment is no burden."""
-    lines = path.read_text().splitlines()
-    long = [
-        f"{function.name}: {length} lines"
-        for function in functions(path)
-        if (length := _length(function, lines)) > 40
+    assert not [
+        f"{file.at(definition)}: {definition.lines} lines"
+        for file in source_files("kwire")
+        for definition in file.definitions
+        if definition.lines > SCREEN
     ]
-    assert not long
 
 
-def _length(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> int:
-    body = function.body[1:] if ast.get_docstring(function) else function.body
-    first = (body or function.body)[0].lineno
-    code = lines[first - 1 : function.end_lineno]
-    return sum(1 for line in code if not line.lstrip().startswith("#"))
+def test_docstrings_say_what_is_done() -> None:
+    """Everywhere, tests and examples too."""
+    assert not [
+        file.at(definition)
+        for file in source_files()
+        for definition in file.definitions
+        if RIDDLE.match(definition.docstring or "")
+    ]
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """Among the classes of the package that are written by hand; two alike need a longer name."""
+    places = defaultdict(list)
+    for file in source_files("kwire"):
+        for definition in file.definitions:
+            if definition.kind == "class" and not is_generated(file.path):
+                places[definition.name].append(file.at(definition))
+    assert not {name: files for name, files in places.items() if len(files) > 1}
 
 
 def test_arrows_between_rooms_point_down() -> None:
@@ -60,27 +75,22 @@ def test_a_door_at_the_top_leads_into_the_package(room: str) -> None:
 
 def test_nothing_imports_through_a_door() -> None:
     doors = {"admin", "proxy", "cli", "controller", "pipeline"}
-    checked = ("kwire", "tests", "fixtures", "benchmarks", "docs")
-    guilty = [
-        f"{path.relative_to(ROOT)}: {name}"
-        for folder in checked
-        for path in (ROOT / folder).rglob("*.py")
-        for name in imported(path)
+    assert not [
+        f"{file.path.relative_to(ROOT)}: {name}"
+        for file in source_files()
+        for name in file.imports
         if name.partition(".")[0] in doors
     ]
-    assert not guilty
 
 
 def test_no_test_module_is_imported() -> None:
     """Code that two test modules need belongs in tests/support."""
-    guilty = [
-        f"{path.relative_to(ROOT)}: {name}"
-        for folder in ("tests", "fixtures", "benchmarks", "kwire")
-        for path in (ROOT / folder).rglob("*.py")
-        for name in imported(path)
+    assert not [
+        f"{file.path.relative_to(ROOT)}: {name}"
+        for file in source_files()
+        for name in file.imports
         if name.startswith("tests.") and name.rpartition(".")[2].startswith(("test_", "conftest"))
     ]
-    assert not guilty
 
 
 def test_between_the_tests_lie_no_helpers() -> None:
@@ -119,16 +129,6 @@ def test_the_folders_of_the_tests_are_those_of_what_they_test() -> None:
         room for room in rooms for top in ("kwire", "fixtures") if (ROOT / top / room).is_dir()
     }
     assert rooms == tested
-
-
-def imported(path: Path) -> Iterator[str]:
-    """Yield the modules that a file imports, and the names that it imports from them."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 LOADED = """
