@@ -25,6 +25,7 @@ from kwire.messages.metadata_topic import METADATA_TOPIC
 from tests.support.dissector.packets import Exchange, fetched, write_exchanges
 from tests.support.dissector.trees import differences, roots
 from tests.support.dissector.tshark import Tshark
+from tests.support.seed import SEED
 from vectors import Vector
 
 pytestmark = pytest.mark.java
@@ -35,7 +36,6 @@ RELEASES = ("4.4.0", "3.9.1")
 REMOTE_LOG = ("RemoteLog", "RemotePartition")
 """Records of a topic that is not Kafka's protocol between nodes: kwire's messages have them."""
 
-SEED = int(os.environ.get("KWIRE_SEED", vectors.SEED))
 INSTANCES = int(os.environ.get("KWIRE_INSTANCES", vectors.INSTANCES))
 PROFILES = {"NULLS", "SANE", "RANDOM"}
 """The profiles of a short run; large arrays and strings belong to the long one."""

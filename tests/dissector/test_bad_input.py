@@ -23,9 +23,9 @@ from kwire.messages.registry import all_messages
 from kwire.net.frames import encode_request, encode_response
 from tests.support.dissector.packets import Exchange, fetched
 from tests.support.dissector.tshark import Tshark
+from tests.support.seed import SEED
 
 CLIENT, NODE = 50000, 9093
-SEED = int(os.environ.get("KWIRE_SEED", 482))
 MUTANTS = 100 * int(os.environ.get("KWIRE_MUTANTS", 6))
 
 Segment = tuple[bool, bytes]

@@ -43,6 +43,7 @@ from kwire.messages.records.unregister_controller import UnregisterControllerRec
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from tests.support.paths import FIXTURES
+from tests.support.seed import SEED
 
 PARTS = [name for name in MetadataChanges.__struct_fields__ if name not in ("before", "after")]
 
@@ -102,7 +103,7 @@ def random_records(
     return image, records
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(SEED, SEED + 30))
 def test_the_records_between_two_images_show_all_that_a_whole_comparison_finds(seed: int) -> None:
     random = Random(seed)
     image, records = random_records(random, EMPTY, 200)

@@ -15,11 +15,11 @@ import kwire
 import real_kafka
 import vectors
 from engines import REDEFINED, Failed, decoded, encoded, same, side_by_side
+from tests.support.seed import SEED
 from vectors import Mutant
 
 pytestmark = pytest.mark.java
 
-SEED = int(os.environ.get("KWIRE_SEED", vectors.SEED))
 EACH = int(os.environ.get("KWIRE_MUTANTS", vectors.EACH))
 PARITY = 0.995
 

@@ -15,11 +15,11 @@ import kwire
 import real_kafka
 import vectors
 from engines import REDEFINED, Failed, decoded, encoded, same, side_by_side
+from tests.support.seed import SEED
 from vectors import Vector
 
 pytestmark = pytest.mark.java
 
-SEED = int(os.environ.get("KWIRE_SEED", vectors.SEED))
 INSTANCES = int(os.environ.get("KWIRE_INSTANCES", vectors.INSTANCES))
 PAIRS = {"4.4.0": 744, "4.3.1": 728, "3.9.1": 740}
 RENAMED = {

@@ -25,7 +25,7 @@ async def waits_for_nothing(world: World) -> None:
 
 @pytest.mark.parametrize("scenario", [loops_within_a_callback, waits_for_nothing])
 def test_a_play_that_does_not_end_is_ended(scenario: object, tmp_path: Path) -> None:
-    result = play(scenario, 1, tmp_path, patience=4.0)  # type: ignore[arg-type]
+    result = play(scenario, 1, tmp_path, patience=0.5)  # type: ignore[arg-type]
     (violation,) = result.violations
     assert violation.startswith("HANGS")
     if scenario is loops_within_a_callback:

@@ -1,20 +1,17 @@
 """Real controllers whose listeners want TLS or a login, in virtual time."""
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.support.seed import SEED
 from virtual_nodes.all_scenarios import SECURE_SCENARIOS
 from virtual_nodes.play import play
 
-SEEDS = int(os.environ.get("KWIRE_SEEDS", "1"))
 
-
-@pytest.mark.parametrize("seed", range(1, SEEDS + 1))
 @pytest.mark.parametrize("name", SECURE_SCENARIOS)
-def test_what_is_acknowledged_outlives_the_faults(name: str, seed: int, tmp_path: Path) -> None:
-    result = play(SECURE_SCENARIOS[name], seed, tmp_path)
+def test_what_is_acknowledged_outlives_the_faults(name: str, tmp_path: Path) -> None:
+    result = play(SECURE_SCENARIOS[name], SEED, tmp_path)
     assert not result.violations, result.report
     assert result.faults.total(), "no fault took place"
     assert result.counts["topics acknowledged"] > 20, result.report

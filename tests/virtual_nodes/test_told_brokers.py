@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -17,9 +16,10 @@ from kwire.controller.server.migration.broker_channels import BrokerChannels
 from kwire.controller.server.migration.propagation_step import PropagationStep
 from kwire.errors import KwireError
 from kwire.messages.control_requests import ControlRequestType
+from tests.support.seed import SEED
 from virtual_nodes.brokers.told_brokers import ToldBrokers
 
-SEEDS = range(int(os.environ.get("KWIRE_SEEDS", "20")))
+SEEDS = range(SEED, SEED + 20)
 
 
 def test_every_broker_ends_with_what_the_image_says_and_loses_nothing() -> None:

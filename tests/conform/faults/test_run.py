@@ -22,6 +22,7 @@ from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.faulty_network.fault import LEADER, FaultEvent, FaultKind
 from kwire.image import MetadataImage
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
+from tests.support.seed import SEED
 
 CUT_THE_LEADER_OFF = [
     FaultEvent(at=0.7, lasts=5.5, kind=FaultKind.PARTITION, nodes=(LEADER,)),
@@ -31,7 +32,7 @@ CUT_THE_LEADER_OFF = [
 
 async def run(seconds: float = 8.0, events: list[FaultEvent] | None = None) -> FaultRun:
     lab = KwireLab()
-    schedule = FaultSchedule(seed=3, minutes=seconds / 60, rate=60)
+    schedule = FaultSchedule(seed=SEED, minutes=seconds / 60, rate=60)
     try:
         return await run_under_faults(
             schedule, lab.topology, start=lab.start, events=events or CUT_THE_LEADER_OFF
@@ -92,7 +93,7 @@ async def test_a_lost_change_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_run_that_is_stopped_removes_what_it_made() -> None:
     lab = KwireLab()
-    schedule = FaultSchedule(seed=3, minutes=1, rate=60)
+    schedule = FaultSchedule(seed=SEED, minutes=1, rate=60)
     reader = MetadataLogReader(lab.topology)
     try:
         under_way = asyncio.create_task(

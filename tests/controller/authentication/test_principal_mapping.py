@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from random import Random
 
 import pytest
@@ -13,8 +12,8 @@ import vectors
 from kwire.controller.authentication.principal_mapping import PrincipalMapper
 from kwire.errors import BrokerError, InvalidValue
 from kwire.net.distinguished_name import name_text
+from tests.support.seed import SEED
 
-SEED = int(os.environ.get("KWIRE_SEED", "1"))
 OIDS = (
     NameOID.COMMON_NAME,
     NameOID.ORGANIZATION_NAME,

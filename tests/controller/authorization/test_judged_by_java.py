@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
@@ -15,9 +14,9 @@ from kwire.controller.authorization.standard_authorizer import StandardAuthorize
 from kwire.image.acls import AclsImage
 from kwire.messages.access_control import AclOperation, AclResourceType
 from kwire.messages.records.access_control_entry import AccessControlEntryRecord
+from tests.support.seed import SEED
 
 pytestmark = pytest.mark.java
-SEED = int(os.environ.get("KWIRE_SEED", "1"))
 RELEASES = ("4.3.1", "4.4.0")
 
 PRINCIPALS = ("User:a", "User:b", "User:*", "Group:a", "User:CN=x,O=y")

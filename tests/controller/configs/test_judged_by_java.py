@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from random import Random
 
@@ -12,9 +11,9 @@ import vectors
 from config_keys.judged import VALUES
 from kwire.controller.configs.java_regex import is_java_regex
 from tests.support.controller.configs.verdicts import KEYS, judge
+from tests.support.seed import SEED
 
 pytestmark = pytest.mark.java
-SEED = int(os.environ.get("KWIRE_SEED", "1"))
 
 MORE_VALUES = (
     *(

@@ -16,6 +16,7 @@ from tests.support.controller.live import log_agreement
 from tests.support.controller.live.controller_processes import TORN, ControllerProcesses
 from tests.support.controller.live.java_nodes import JavaNodes
 from tests.support.controller.live.mixed_quorum import JAVA, MixedQuorum, ends, register_a_broker
+from tests.support.seed import SEED
 
 KILLS = int(os.environ.get("KWIRE_KILLS", "2"))
 PAUSES = int(os.environ.get("KWIRE_PAUSES", "2"))
@@ -23,7 +24,6 @@ FAULTS = KILLS + PAUSES
 LARGE_FAULTS = 20
 """Faults that hit large requests; of hundreds, each of them leaves 7,200 topics more."""
 
-SEED = int(os.environ.get("KWIRE_SEED", "1"))
 QUICK = {
     "controller.quorum.election.timeout.ms": "500",
     "controller.quorum.fetch.timeout.ms": "1000",

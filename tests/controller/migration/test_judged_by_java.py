@@ -6,7 +6,6 @@ one in memory.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from uuid import UUID, uuid4
@@ -36,10 +35,10 @@ from tests.support.controller.migration.znode_trees import (
     memory_tree,
     metadata_in,
 )
+from tests.support.seed import SEED
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("migration-judge")]
 
-SEED = int(os.environ.get("KWIRE_SEED", "1"))
 SHORT, LONG = 2, 20
 SEEDS = [
     *range(SEED, SEED + SHORT),

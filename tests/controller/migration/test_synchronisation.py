@@ -21,6 +21,7 @@ from kwire.zookeeper.zookeeper_metadata import Stored, ZooKeeperMetadata
 from memory_zookeeper import MemoryZooKeeper
 from tests.support.controller.migration.random_metadata import RandomMetadata
 from tests.support.controller.migration.znode_trees import carried_out, metadata_in
+from tests.support.seed import SEED
 
 RAFT_EPOCH = 7
 PASSWORDS = PasswordWriter(PasswordEncoder(secret="secret"), bytes)
@@ -40,7 +41,7 @@ def random_image(seed: int) -> MetadataImage:
     return metadata.image
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(SEED, SEED + 5))
 def test_a_second_synchronisation_has_only_the_writes_that_kafka_repeats(seed: int) -> None:
     image = random_image(seed)
     server = MemoryZooKeeper()

@@ -23,6 +23,8 @@ from kwire.messages.a59_fetch_snapshot import (
     ResponsePartitionSnapshot,
     ResponseTopicSnapshot,
 )
+from kwire.messages.a59_fetch_snapshot import LeaderIdAndEpoch as PieceLeader
+from kwire.messages.a59_fetch_snapshot import SnapshotId as PieceId
 from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
@@ -41,6 +43,7 @@ from tests.support.controller.raft.single_replica import (
     unattached,
     vote_response,
 )
+from tests.support.seed import SEED
 
 STATES = [unattached, prospective, candidate, follower, leader, resigned, observer]
 NUMBERS = [-(1 << 31), -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 100, (1 << 31) - 1]
@@ -59,7 +62,17 @@ RESPONSES: list[Response] = [
     ),
     FetchSnapshotResponse(
         topics=[
-            ResponseTopicSnapshot(name=METADATA_TOPIC, partitions=[ResponsePartitionSnapshot()])
+            ResponseTopicSnapshot(
+                name=METADATA_TOPIC,
+                partitions=[
+                    ResponsePartitionSnapshot(
+                        snapshot_id=PieceId(end_offset=4, epoch=2),
+                        current_leader=PieceLeader(leader_id=2, leader_epoch=5),
+                        size=2,
+                        unaligned_records=b"x",
+                    )
+                ],
+            )
         ]
     ),
     ApiVersionsResponse(supported_features=[SupportedFeatureKey(name="kraft.version")]),
@@ -92,7 +105,7 @@ def mutated(value: Any, random: Random, name: str = "") -> Any:
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 def test_no_request_brings_a_replica_down(state: Any) -> None:
-    for seed in range(150):
+    for seed in range(SEED, SEED + 150):
         random, solo = Random(seed), state()
         for _ in range(6):
             request = mutated(random.choice(REQUESTS), random)
@@ -103,7 +116,7 @@ def test_no_request_brings_a_replica_down(state: Any) -> None:
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 def test_no_response_brings_a_replica_down(state: Any) -> None:
-    for seed in range(150):
+    for seed in range(SEED, SEED + 150):
         random, solo = Random(seed), state()
         for _ in range(8):
             sends = [effect for effect in solo.effects if isinstance(effect, Send)]

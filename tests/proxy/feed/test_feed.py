@@ -32,6 +32,7 @@ from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy
 from tests.support.proxy.feed.voting_traffic import HERE, ShownEvents, traffic, viewer
+from tests.support.seed import SEED
 
 
 async def test_every_viewer_sees_every_flow_decoded() -> None:
@@ -162,7 +163,7 @@ async def test_a_whole_flow_is_fetched_in_parts(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> None:
-    dice = random.Random(4)
+    dice = random.Random(SEED)
     async with traffic() as run:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
             stranger.connect((run.feed.address.host, run.feed.address.port))

@@ -1,28 +1,20 @@
-"""Real controllers migrate from a ZooKeeper in virtual time; it is equal to the log at the end.
+"""Real controllers migrate from a ZooKeeper in virtual time; it is equal to the log at the end."""
 
-KWIRE_SEEDS sets how many histories are played.
-"""
-
-import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.support.seed import SEED
 from virtual_nodes.migration.moments import MOMENTS
 from virtual_nodes.migration.occurrences import COPY_WITHOUT_OFFSET, EXPECTED
 from virtual_nodes.migration.scenarios import MIGRATION_SCENARIOS, migration_in_each_state
 from virtual_nodes.play import play
 
-SEEDS = int(os.environ.get("KWIRE_SEEDS", "1"))
 
-
-@pytest.mark.parametrize("seed", range(1, SEEDS + 1))
 @pytest.mark.parametrize("name", MIGRATION_SCENARIOS)
-def test_zookeeper_has_everything_that_is_acknowledged(
-    name: str, seed: int, tmp_path: Path
-) -> None:
-    result = play(MIGRATION_SCENARIOS[name], seed, tmp_path)
+def test_zookeeper_has_everything_that_is_acknowledged(name: str, tmp_path: Path) -> None:
+    result = play(MIGRATION_SCENARIOS[name], SEED, tmp_path)
     assert not result.violations, result.report
     assert result.counts["claims"] > 0
     assert result.counts["topics acknowledged"] > 10, result.report

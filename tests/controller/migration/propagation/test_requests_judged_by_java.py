@@ -7,7 +7,6 @@ so are replicas and ISR.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from random import Random
@@ -42,9 +41,9 @@ from tests.support.controller.migration.control_requests import (
     requests_by_broker,
     shown,
 )
+from tests.support.seed import SEED
 
 pytestmark = pytest.mark.java
-SEED = int(os.environ.get("KWIRE_SEED", "1"))
 
 BROKERS = (0, 1, 2, 3, 40)
 LISTENER = "INSIDE"

@@ -1,0 +1,27 @@
+"""The seed of this run: what draws histories, vectors and examples.
+
+KWIRE_SEED, which `make` and CI draw from the commit, so that each commit tries others. A run prints
+it; with KWIRE_SEED=N it is played again.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from tests.support.paths import ROOT
+
+VARIABLE = "KWIRE_SEED"
+
+
+def _of_the_commit() -> int:
+    """Return a number of five hexadecimal digits; 1 where there is no repository, or no git."""
+    try:
+        command = ["git", "rev-parse", "HEAD"]
+        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return 1
+    return int(told.stdout[:5], 16)
+
+
+SEED = int(os.environ.get(VARIABLE) or _of_the_commit())
