@@ -114,7 +114,8 @@ def _endpoints(fields: JsonObject) -> tuple[BrokerEndpoint, ...]:
     if name in fields:
         texts = fields.object(name)
         protocols = {listener: _protocol(texts, listener) for listener in texts}
-    return tuple(_endpoint(fields, text, protocols) for text in fields.texts("endpoints"))
+    # Kafka joins them by commas and parses the list, in which an empty entry is none.
+    return tuple(_endpoint(fields, text, protocols) for text in fields.texts("endpoints") if text)
 
 
 def _protocol(fields: JsonObject, listener: str) -> str:
@@ -140,7 +141,7 @@ def _endpoint(fields: JsonObject, text: str, protocols: Mapping[str, str]) -> Br
 
 
 def _features(fields: JsonObject) -> dict[str, tuple[int, int]]:
-    found = fields.object_or_empty("features")
+    found = fields.object_or_empty("features", null_is_empty=True)
     return {name: _range(found.object(name)) for name in found}
 
 

@@ -83,9 +83,9 @@ class JsonObject:
             self.fail(name, f"expected an object, found {_kind(value)}")
         return JsonObject(value, self.path, f"{self._where}{name}.")
 
-    def object_or_empty(self, name: str) -> JsonObject:
-        """Return an object, an empty one if it is absent."""
-        if name in self._fields:
+    def object_or_empty(self, name: str, *, null_is_empty: bool = False) -> JsonObject:
+        """Return an object, an empty one if it is absent, or null where that may stand for it."""
+        if name in self._fields and not (null_is_empty and self._fields[name] is None):
             return self.object(name)
         return JsonObject({}, self.path, f"{self._where}{name}.")
 

@@ -11,6 +11,7 @@ import pytest
 
 from kwire.zookeeper import znodes
 from kwire.zookeeper.znodes.json_object import JsonObject
+from tests.support.seed import SEED
 from tests.support.zookeeper.sample_znodes import SAMPLES, plain, text
 from znode_judge import ZnodeJudge
 
@@ -60,7 +61,7 @@ def with_timestamp(value: object, data: bytes) -> object:
 
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_values_are_written_to_the_byte(judge: ZnodeJudge, kind: str) -> None:
-    random = Random(15)
+    random = Random(SEED)
     for _ in range(VALUES):
         value = SAMPLES[kind](random)
         expected = judge.encode(kind, plain(value))
@@ -76,7 +77,7 @@ def decoded(kind: str, value: object) -> object:
 
 @pytest.mark.parametrize("kind", sorted(SAMPLES.keys() & PARSERS.keys()))
 def test_kafkas_bytes_are_read_to_the_same_value(judge: ZnodeJudge, kind: str) -> None:
-    random = Random(16)
+    random = Random(SEED)
     for _ in range(VALUES):
         value = SAMPLES[kind](random)
         data = judge.encode(kind, plain(value))
@@ -88,7 +89,7 @@ def test_kafkas_bytes_are_read_to_the_same_value(judge: ZnodeJudge, kind: str) -
 
 
 def test_names_are_sanitized_as_kafka_does(judge: ZnodeJudge) -> None:
-    random = Random(17)
+    random = Random(SEED)
     names = [text(random, 20) for _ in range(VALUES)] + ["<default>", "al ice", "a+b", "%zz", "~*"]
     for name in names:
         sanitized = znodes.sanitize(name)
@@ -100,7 +101,7 @@ def test_names_are_sanitized_as_kafka_does(judge: ZnodeJudge) -> None:
 
 
 def test_paths_of_acls_are_kafkas(judge: ZnodeJudge) -> None:
-    random = Random(18)
+    random = Random(SEED)
     for _ in range(VALUES):
         resource = znodes.AclResource(random.randint(2, 7), text(random), random.choice([3, 4]))
         path = judge.encode("acl_path", plain(resource)).decode()
