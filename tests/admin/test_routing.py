@@ -7,7 +7,13 @@ import pytest
 
 from kwire.admin import AdminClient, MismatchedEndpointType, NoReachableLeader
 from kwire.codec.declaration import Response
-from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, UnsupportedVersion
+from kwire.errors import (
+    AnswerLost,
+    BrokerError,
+    ConnectionFailed,
+    DecodeError,
+    UnsupportedVersion,
+)
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import (
@@ -301,6 +307,21 @@ async def test_a_change_is_not_sent_to_a_second_node_beside_a_silent_one() -> No
             with pytest.raises(AnswerLost):
                 await admin.remove_raft_voter(0, UUID(int=1))
         assert two.nodes[1].requests(RemoveRaftVoterRequest) == []
+
+
+async def test_a_change_whose_answer_makes_no_sense_is_not_sent_to_a_second_node() -> None:
+    """It may have been carried out."""
+
+    def cut_short(request: RequestFrame) -> Raw:
+        return Raw(data=b"\0\0\0\4" + request.header.correlation_id.to_bytes(4, "big"))
+
+    async with scripted_quorum(2) as two:
+        two.nodes[0].scripts[RemoveRaftVoterRequest] = cut_short
+        two.nodes[1].scripts[RemoveRaftVoterRequest] = lambda request: HANG_UP
+        async with client(two, timeout=1.0) as admin:
+            with pytest.raises(DecodeError):
+                await admin.remove_raft_voter(0, UUID(int=1))
+        assert [len(node.requests(RemoveRaftVoterRequest)) for node in two.nodes] == [1, 0]
 
 
 async def test_a_node_of_the_wrong_kind_ends_an_operation_at_once() -> None:

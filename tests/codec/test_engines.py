@@ -83,6 +83,15 @@ def test_no_engine_takes_anything_but_a_bool_for_one(value: Any) -> None:
         assert refused.value.path == "ack_when_committed", name
 
 
+@pytest.mark.parametrize("tag", [-1, 1 << 32])
+def test_no_engine_writes_a_tag_of_more_than_32_bits(tag: int) -> None:
+    """Java's ByteUtils.writeUnsignedVarint takes an int."""
+    obj = AddRaftVoterRequest(unknown_tags={tag: b""})
+    for name, (made, _) in side_by_side(AddRaftVoterRequest, 1).items():
+        with pytest.raises(EncodeError, match=f"{tag} does not fit an unsigned varint"):
+            pytest.fail(f"{name} wrote {made.encode(obj).hex()}")
+
+
 @MANY
 @given(st.data(), st.sampled_from(PAIRS))
 def test_engines_read_damaged_bytes_alike(data: st.DataObject, pair: Pair) -> None:

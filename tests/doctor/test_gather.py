@@ -7,14 +7,19 @@ import asyncio
 from kwire.doctor.evidence import EndpointOrigin, FollowedLeader, Unreachable
 from kwire.doctor.examine import examine
 from kwire.doctor.gather import gather
+from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import (
+    FetchableTopicResponse,
     FetchRequest,
+    FetchResponse,
+    PartitionData,
 )
 from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
 )
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.net.address import Address
 from scripted_node import HANG_UP, SILENCE, ScriptedNode
 from tests.support.doctor.controllers import EPOCH, controllers
@@ -95,6 +100,19 @@ async def test_a_node_that_is_silent_about_one_thing_tells_the_rest() -> None:
     assert answers.quorum is not None
     assert set(answers.refusals) == {"Fetch"}
     assert "did not answer Fetch" in answers.refusals["Fetch"]
+
+
+async def test_an_error_without_a_leader_is_a_refusal_and_no_follower_of_nobody() -> None:
+    """CurrentLeader is a tagged field (FetchResponse.json): it may be left out."""
+    partition = PartitionData(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[partition])
+    async with controllers(1) as scripted:
+        (node,) = scripted.quorum.nodes
+        node.scripts[FetchRequest] = lambda _: FetchResponse(responses=[topic])
+        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+    (answers,) = evidence.controllers
+    assert answers.follows is None
+    assert answers.refusals == {"Fetch": "TOPIC_AUTHORIZATION_FAILED"}
 
 
 async def test_a_node_that_hangs_up_is_no_crash() -> None:

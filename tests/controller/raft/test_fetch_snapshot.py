@@ -212,6 +212,14 @@ def test_a_snapshot_of_a_later_epochs_leader_is_another_matter() -> None:
     assert (solo.raft.epoch, solo.raft.leader_id) == (8, 3)
 
 
+def test_a_piece_that_was_not_asked_for_is_ignored() -> None:
+    solo = follower()
+    send, _ = solo.sent(FetchRequest)[-1]
+    solo.respond(send, part(DATA, 0))
+    assert not [effect for effect in solo.effects if isinstance(effect, WriteSnapshot)]
+    assert solo.sent(FetchRequest)[-1][0] is not send, "it goes on fetching"
+
+
 @pytest.mark.parametrize(("offset", "epoch"), [(-1, 2), (4, -1)])
 def test_half_a_snapshot_id_is_not_believed(offset: int, epoch: int) -> None:
     solo = follower()

@@ -233,6 +233,17 @@ def test_a_vote_given_away_makes_a_voter_wait_longer() -> None:
     assert solo.raft.role == "prospective"
 
 
+def test_a_vote_that_is_asked_for_again_does_not_make_a_voter_wait_longer() -> None:
+    """KafkaRaftClient.handleVoteRequest adds a vote only if isUnattachedNotVoted."""
+    solo = unattached()
+    solo.ask(vote_request(6))
+    solo.after(solo.config.election_timeout_ms - 1)
+    again = only(solo.ask(vote_request(6)), VoteResponse).topics[0].partitions[0]
+    assert (again.vote_granted, solo.raft.role) == (True, "unattached")
+    solo.after(1)
+    assert solo.raft.role == "prospective"
+
+
 def test_a_prospective_stands_at_once_where_a_voter_does_not_know_pre_votes() -> None:
     solo = prospective()
     send, _ = solo.sent(VoteRequest)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.doctor.checks.quorum import check
-from kwire.doctor.evidence import FollowedLeader
+from kwire.doctor.evidence import FollowedLeader, behind_ms
 from kwire.doctor.finding import FindingVerdict
 from tests.support.doctor.evidence import (
     EPOCH,
@@ -24,6 +24,16 @@ def test_the_healthy_one_names_leader_epoch_and_the_slowest_voter() -> None:
     quorum = quorum_info([replica(1), replica(2, behind_ms=400), replica(3)])
     (finding,) = check(healthy(quorum))
     assert finding.sentence == "1 leads in epoch 14; 3 of 3 voters caught up (worst 0.4 s)"
+
+
+def test_voters_of_a_leader_that_is_none_are_measured_by_whoever_fetched_last() -> None:
+    """KIP-853: who removes itself leads, as an observer, until that is committed."""
+    voters = [replica(n, silent_ms=100, behind_ms=behind) for n, behind in enumerate((300, 400), 2)]
+    quorum = quorum_info([*voters, replica(4)], [replica(1)], leader_id=1)
+    (finding,) = check(evidence_of(controller(1, quorum)))
+    assert finding.sentence == "1 leads in epoch 14; 3 of 3 voters caught up (worst 0.4 s)"
+    never = quorum_info([*voters, replica(4, silent_ms=None)], [replica(1)], leader_id=1)
+    assert behind_ms(never, never.voters[0]) == 300
 
 
 def test_a_controller_that_answers_and_follows_nobody_is_a_problem() -> None:

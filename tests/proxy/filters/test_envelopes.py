@@ -168,6 +168,19 @@ def test_nonsense_inside_passes_and_is_said(data: bytes) -> None:
     assert problems[0].startswith("not filtered: in the envelope: ")
 
 
+def test_nonsense_inside_does_not_concern_filters_that_do_not_look_inside() -> None:
+    class Outside(Filter):
+        looks_inside = False
+
+        def on_envelope_request(self, request: EnvelopeRequest, call: Call) -> None: ...
+
+    dialogue = through(Outside())
+    frame = asked(EnvelopeRequest(request_data=b"\x00"), 0, 1, "broker-1")
+    assert dialogue.ask(frame) == frame
+    dialogue.answer(returned())
+    assert dialogue.flows[0].problems == []
+
+
 def test_a_broken_filter_inside_is_told_and_the_frame_goes_on() -> None:
     class Broken(Filter):
         def on_create_topics_request(self, request: CreateTopicsRequest, call: Call) -> None:
