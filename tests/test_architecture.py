@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
-import pyarrow as pa
 import pytest
 
 from drawings import ways
-from drawings.__main__ import drawn
 from drawings.places import PAGE, RPCS, places
 from kwire.controller import Quorum
 from kwire.messages.a19_create_topics import (
@@ -22,16 +21,6 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.messages.a52_vote import VoteRequest
 from kwire.net.address import Address
-from kwire.pipeline.reading.planning import plan
-from kwire.pipeline.reading.storage import CAPTURED, find
-from kwire.pipeline.schemas import OF_CAPTURES
-from kwire.pipeline.store.ledger import Ingest, Ledger
-from kwire.pipeline.store.location import Location
-from kwire.pipeline.writing.reports import Report
-from kwire.pipeline.writing.target import WriteTarget
-from kwire.pipeline.writing.tasks import (
-    write_slices,
-)
 from kwire.proxy import Call, Filter, Filters, Listener, Proxy
 from simulated_broker import SimulatedBroker
 from tests.support.paths import ROOT
@@ -39,25 +28,24 @@ from tests.support.pipeline.decodable_calls import write_captures
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, node
 from tests.support.trace import entered
 
-WAYS = [
-    stop
-    for stops in (
-        ways.REQUEST_THROUGH_THE_CONTROLLER,
-        ways.FRAME_THROUGH_THE_PROXY,
-        ways.FRAME_INTO_A_TABLE,
-    )
-    for stop in stops
-]
+WAYS = (
+    ways.REQUEST_THROUGH_THE_CONTROLLER,
+    ways.FRAME_THROUGH_THE_PROXY,
+    ways.FRAME_INTO_A_TABLE,
+)
 
 
 def test_the_drawings_are_todays() -> None:
+    from drawings.__main__ import drawn
+
     page = PAGE.read_text()
     assert drawn(page) == page, "run `python -m drawings`"
 
 
-@pytest.mark.parametrize("stop", WAYS)
-def test_a_stop_is_a_function_with_a_docstring(stop: str) -> None:
-    assert ways.sentence(stop)
+def test_a_stop_is_a_function_with_a_docstring(subtests: pytest.Subtests) -> None:
+    for stop in chain.from_iterable(WAYS):
+        with subtests.test(stop):
+            assert ways.sentence(stop)
 
 
 def ordered(names: Sequence[str], stops: Sequence[str]) -> list[str]:
@@ -102,6 +90,17 @@ async def test_a_frame_takes_its_way_through_the_proxy() -> None:
 
 
 def test_a_frame_takes_its_way_into_a_table(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    from kwire.pipeline.reading.planning import plan
+    from kwire.pipeline.reading.storage import CAPTURED, find
+    from kwire.pipeline.schemas import OF_CAPTURES
+    from kwire.pipeline.store.ledger import Ingest, Ledger
+    from kwire.pipeline.store.location import Location
+    from kwire.pipeline.writing.reports import Report
+    from kwire.pipeline.writing.target import WriteTarget
+    from kwire.pipeline.writing.tasks import write_slices
+
     captures, output = tmp_path / "captures", str(tmp_path / "tables")
     captures.mkdir()
     write_captures(captures, captures=1, calls=1)

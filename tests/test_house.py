@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.package import is_generated
 from tests.support.paths import ROOT
-from tests.support.source_files import source_files
+from tests.support.source_files import FOLDERS, source_files
 
 pytestmark = pytest.mark.xdist_group("house")  # one process parses the files
 
@@ -38,11 +38,12 @@ def test_a_function_fits_on_a_screen() -> None:
     ]
 
 
-def test_docstrings_say_what_is_done() -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_docstrings_say_what_is_done(folder: str) -> None:
     """Everywhere, tests and examples too."""
     assert not [
         file.at(definition)
-        for file in source_files()
+        for file in source_files(folder)
         for definition in file.definitions
         if RIDDLE.match(definition.docstring or "")
     ]

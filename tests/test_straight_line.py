@@ -4,8 +4,6 @@ import asyncio
 from contextlib import AsyncExitStack
 from threading import Event
 
-from kafka import KafkaConsumer, KafkaProducer
-
 from kwire.admin import AdminClient, RaftVoterEndpoint
 from kwire.proxy import Address, DecodedFlow, Flow, Listener, Proxy, Ring, summarize
 from kwire.text.ids import parse_uuid, uuid_text
@@ -21,6 +19,8 @@ JOINING = 3003
 
 def produce(bootstrap: str, enough: Event, acknowledged: list[bytes]) -> None:
     """Send numbered messages until told that it is enough; notes what was acknowledged."""
+    from kafka import KafkaProducer
+
     producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
     while not enough.is_set():
         value = f"message {len(acknowledged)}".encode()
@@ -32,6 +32,8 @@ def produce(bootstrap: str, enough: Event, acknowledged: list[bytes]) -> None:
 
 def consume(bootstrap: str, ended: Event, acknowledged: list[bytes]) -> list[bytes]:
     """Read the topic from its beginning: all that was acknowledged when its producer `ended`."""
+    from kafka import KafkaConsumer
+
     consumer = KafkaConsumer(
         TOPIC,
         bootstrap_servers=bootstrap,

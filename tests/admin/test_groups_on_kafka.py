@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import pytest
-from kafka import KafkaConsumer, KafkaProducer
-from kafka.structs import TopicPartition as KafkaPartition
 
 from kwire.admin import AdminClient
 from kwire.admin.group_lag import GroupLag
@@ -34,6 +32,8 @@ def java(cluster: Cluster, *arguments: str) -> list[list[str]]:
 @contextmanager
 def topic(cluster: Cluster, name: str) -> Iterator[str]:
     """A topic of three partitions with ten records each."""
+    from kafka import KafkaProducer
+
     create(cluster.bootstrap_servers, name)
     with closing(KafkaProducer(bootstrap_servers=cluster.bootstrap_servers)) as producer:
         for index in range(RECORDS):
@@ -46,6 +46,9 @@ def topic(cluster: Cluster, name: str) -> Iterator[str]:
 @contextmanager
 def member(cluster: Cluster, group: str, name: str) -> Iterator[None]:
     """A static consumer that is in the group and stays there, at offset 4 of partition 0."""
+    from kafka import KafkaConsumer
+    from kafka.structs import TopicPartition as KafkaPartition
+
     consumer = KafkaConsumer(
         name,
         bootstrap_servers=cluster.bootstrap_servers,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ SERVES_ON = {"exporter", "migration watch"}
 SLOW_TO_FAIL = {"shell"}
 """Commands that keep looking for a leader until --timeout."""
 
+BOOTSTRAP = ("--bootstrap-server", "--bootstrap-controller")
+
 
 def commands_below(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the path and the command of everything in a group, groups too."""
@@ -24,67 +27,87 @@ def commands_below(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tup
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         yield (*path, name), command
-        if hasattr(command, "list_commands"):
+        if is_group(command):
             yield from commands_below(command, (*path, name))
 
 
-TREE = {" ".join(path): command for path, command in commands_below(typer.main.get_command(app))}
+def is_group(command: Any) -> bool:
+    return hasattr(command, "list_commands")
 
 
-def flags(command: Any) -> set[str]:
+@cache
+def tree() -> dict[str, Any]:
+    """Return all commands and groups by their paths."""
+    whole = commands_below(typer.main.get_command(app))
+    return {" ".join(path): command for path, command in whole}
+
+
+def leaves() -> list[str]:
+    """Return the paths of the commands that are no groups."""
+    return [path for path, command in tree().items() if not is_group(command)]
+
+
+def flags(path: str) -> set[str]:
     """Return the options of a command."""
-    return {flag for parameter in command.params for flag in parameter.opts if flag[0] == "-"}
+    return {flag for parameter in tree()[path].params for flag in parameter.opts if flag[0] == "-"}
 
 
-LEAVES = [path for path, command in TREE.items() if not hasattr(command, "list_commands")]
-GROUPS = [path for path in TREE if path not in LEAVES]
-BOOTSTRAP = ("--bootstrap-server", "--bootstrap-controller")
+def asking() -> list[str]:
+    """Return the commands that ask a cluster."""
+    return [path for path in leaves() if not flags(path).isdisjoint(BOOTSTRAP)]
 
-ASKING = [path for path in LEAVES if not flags(TREE[path]).isdisjoint(BOOTSTRAP)]
-"""Commands that ask a cluster."""
 
-CALLABLE = [
-    path
-    for path in ASKING
-    if path not in SERVES_ON and not any(parameter.required for parameter in TREE[path].params)
-]
-"""Those of them that an address may be enough for."""
+def callable_at_an_address() -> list[str]:
+    """Return those that ask a cluster and for which its address may be enough."""
+    return [
+        path
+        for path in asking()
+        if path not in SERVES_ON and not any(option.required for option in tree()[path].params)
+    ]
+
+
+def address_option(path: str) -> str:
+    return next(flag for flag in BOOTSTRAP if flag in flags(path))
 
 
 def test_the_tree_is_whole() -> None:
-    assert {"topics create", "partitions reassign plan", "quorum status", "demo"} <= set(LEAVES)
-    assert {"topics list", "quorum status", "doctor", "api-versions"} <= set(CALLABLE)
+    assert {"topics create", "partitions reassign plan", "quorum status", "demo"} <= set(leaves())
+    assert {"topics list", "quorum status", "doctor", "api-versions"} <= set(
+        callable_at_an_address()
+    )
 
 
-@pytest.mark.parametrize("path", TREE)
-def test_help_is_printed_with_exit_code_0(kwire: Command, path: str) -> None:
-    run = kwire(*path.split(), "--help")
-    assert run.code == 0
-    assert run.err == ""
-    assert run.out.startswith(f"Usage: kwire {path} ")
+def test_help_teaches_by_example(kwire: Command, subtests: pytest.Subtests) -> None:
+    for path, command in tree().items():
+        with subtests.test(path):
+            run = kwire(*path.split(), "--help")
+            assert run.code == 0
+            assert run.err == ""
+            assert run.out.startswith(f"Usage: kwire {path} ")
+            if not is_group(command):
+                example = rf"^  (\S+ .*\| )?kwire {path}( |$)"
+                assert re.search(example, run.out.partition("Options:")[0], re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", LEAVES)
-def test_help_has_an_example_on_a_line_of_its_own(kwire: Command, path: str) -> None:
-    printed = kwire(*path.split(), "--help").out
-    assert re.search(rf"^  (\S+ .*\| )?kwire {path}( |$)", printed, re.MULTILINE)
+def test_every_option_has_a_help_text() -> None:
+    assert not [
+        f"{path} {parameter.opts}"
+        for path, command in tree().items()
+        for parameter in command.params
+        if parameter.param_type_name == "option" and not parameter.hidden and not parameter.help
+    ]
 
 
-@pytest.mark.parametrize("path", TREE)
-def test_every_option_has_a_help_text(path: str) -> None:
-    options = [p for p in TREE[path].params if p.param_type_name == "option" and not p.hidden]
-    assert [option.opts for option in options if not option.help] == []
-
-
-@pytest.mark.parametrize("path", ["", *GROUPS])
 def test_no_summary_in_the_list_of_commands_is_cut(
-    kwire: Command, monkeypatch: pytest.MonkeyPatch, path: str
+    kwire: Command, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    listed = kwire(*path.split(), "--help").out.rpartition("Commands:\n")[2]
-    assert listed
-    assert not re.search(r"\.\.\.$", listed, re.MULTILINE)
-    assert max(map(len, listed.splitlines())) <= 60
+    for path in ["", *(path for path, command in tree().items() if is_group(command))]:
+        with subtests.test(path):
+            listed = kwire(*path.split(), "--help").out.rpartition("Commands:\n")[2]
+            assert listed
+            assert not re.search(r"\.\.\.$", listed, re.MULTILINE)
+            assert max(map(len, listed.splitlines())) <= 60
 
 
 @pytest.fixture
@@ -95,38 +118,43 @@ def no_profile(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_profile")
-@pytest.mark.parametrize("path", ASKING)
-def test_without_a_cluster_it_is_wrong_usage(kwire: Command, path: str) -> None:
-    run = kwire(*path.split())
-    assert run.code == 2
-    assert run.error
+def test_without_a_cluster_it_is_wrong_usage(kwire: Command, subtests: pytest.Subtests) -> None:
+    for path in asking():
+        with subtests.test(path):
+            run = kwire(*path.split())
+            assert run.code == 2
+            assert run.error
 
 
 @pytest.mark.usefixtures("no_profile")
-@pytest.mark.parametrize("path", CALLABLE)
-def test_at_a_dead_address_it_fails_in_one_sentence(kwire: Command, path: str) -> None:
-    option = next(flag for flag in BOOTSTRAP if flag in flags(TREE[path]))
-    dead = f"127.0.0.1:{free_port()}"
-    run = kwire(
-        *path.split(), option, dead, *(["--timeout", "0.5"] if path in SLOW_TO_FAIL else [])
-    )
-    if "Usage: " in run.err:  # it wants one of several arguments, and says which
-        assert run.code == 2
-        assert "-h' for help" in run.err
-        return
-    assert run.code == 1
-    assert dead in (run.out or run.error)
-    assert "; start the node" in (run.out or run.error)
-    assert len(run.err.splitlines()) == (0 if run.out else 1)
+def test_at_a_dead_address_it_fails_in_one_sentence(
+    kwire: Command, subtests: pytest.Subtests
+) -> None:
+    for path in callable_at_an_address():
+        with subtests.test(path):
+            dead = f"127.0.0.1:{free_port()}"
+            timeout = ["--timeout", "0.5"] if path in SLOW_TO_FAIL else []
+            run = kwire(*path.split(), address_option(path), dead, *timeout)
+            if "Usage: " in run.err:  # it wants one of several arguments, and says which
+                assert run.code == 2
+                assert "-h' for help" in run.err
+                continue
+            assert run.code == 1
+            assert dead in (run.out or run.error)
+            assert "; start the node" in (run.out or run.error)
+            assert len(run.err.splitlines()) == (0 if run.out else 1)
 
 
 @pytest.mark.usefixtures("no_profile")
-@pytest.mark.parametrize("path", [path for path in CALLABLE if "--output" in flags(TREE[path])])
-def test_at_a_dead_address_json_is_one_object(kwire: Command, path: str) -> None:
-    option = next(flag for flag in BOOTSTRAP if flag in flags(TREE[path]))
-    run = kwire(*path.split(), option, f"127.0.0.1:{free_port()}", "-o", "json")
-    if run.code == 2:
-        assert run.out == ""
-    else:
-        assert run.code == 1
-        assert isinstance(run.json, dict)
+def test_at_a_dead_address_json_is_one_object(kwire: Command, subtests: pytest.Subtests) -> None:
+    for path in callable_at_an_address():
+        if "--output" not in flags(path):
+            continue
+        with subtests.test(path):
+            dead = f"127.0.0.1:{free_port()}"
+            run = kwire(*path.split(), address_option(path), dead, "-o", "json")
+            if run.code == 2:
+                assert run.out == ""
+            else:
+                assert run.code == 1
+                assert isinstance(run.json, dict)

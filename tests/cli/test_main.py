@@ -5,12 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
 from kwire.cli import main
 from kwire.cli.screen import screen
@@ -141,24 +138,6 @@ def test_colours_are_for_terminals_only(kwire: Command) -> None:
 def test_rows_are_not_wrapped_in_a_pipe() -> None:
     wide = shell("kwire protocol show FetchResponse --version 17", COLUMNS="40").stdout
     assert "aborted_transactions: array of AbortedTransaction, compact length, nullable" in wide
-
-
-def commands(group: Any = None, prefix: str = "") -> Iterator[str]:
-    """Every command that takes anything, those of groups with their group."""
-    group = group or typer.main.get_command(main.app)
-    for name in group.list_commands(None):
-        command = group.get_command(None, name)
-        if hasattr(command, "list_commands"):
-            yield from commands(command, f"{prefix}{name} ")
-        elif command.params:
-            yield f"{prefix}{name}"
-
-
-@pytest.mark.parametrize("name", list(commands()))
-def test_every_command_teaches_by_example(kwire: Command, name: str) -> None:
-    run = kwire(*name.split(), "--help")
-    assert run.code == 0
-    assert f"kwire {name}" in run.out.split("Options:")[0].split("\n", 1)[1]
 
 
 def test_what_the_encoding_of_the_output_lacks_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:

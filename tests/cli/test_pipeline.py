@@ -7,7 +7,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from pyspark.errors import PythonException
 
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.cli.pipeline import spark_sentence
@@ -108,6 +107,8 @@ def test_a_topic_that_cannot_be_read_is_told_before_spark_starts(kwire: Command)
 
 
 def test_a_workers_error_is_told_without_its_trace() -> None:
+    from pyspark.errors import PythonException
+
     trace = (
         "Job aborted.\nTraceback (most recent call last):\n  File ...\n"
         "kwire.errors.FileError: s3://b/night.avro, byte 7: the header of the capture is not whole"

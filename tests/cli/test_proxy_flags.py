@@ -94,17 +94,15 @@ def test_every_option_has_a_place() -> None:
     assert set(inspect.signature(proxy.proxy).parameters) - NOT_OF_A_SERVICE == set(PLACES)
 
 
-@pytest.mark.parametrize(("arguments", "place", "expected"), PLACES.values(), ids=list(PLACES))
 def test_an_option_is_the_value_of_a_key(
-    kwire: Command,
-    configs: list[ProxyConfig],
-    arguments: tuple[str, ...],
-    place: str,
-    expected: object,
+    kwire: Command, configs: list[ProxyConfig], subtests: pytest.Subtests
 ) -> None:
-    run = kwire("proxy", *LISTEN, *arguments)
-    assert run.code == 0, run.err
-    assert value(configs[0], place) == expected
+    for option, (arguments, place, expected) in PLACES.items():
+        with subtests.test(option):
+            configs.clear()
+            run = kwire("proxy", *LISTEN, *arguments)
+            assert run.code == 0, run.err
+            assert value(configs[0], place) == expected
 
 
 def test_without_options_all_is_shown_and_nothing_logged(

@@ -15,8 +15,6 @@ from typing import Any, cast
 from uuid import uuid4
 
 import pytest
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 
 from kwire.error_codes import ErrorCode
 from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
@@ -35,6 +33,9 @@ MESSAGES = 20
 @pytest.fixture(scope="module")
 def topic(combined: Cluster) -> Iterator[str]:
     """A topic with messages."""
+    from kafka import KafkaProducer
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     name = f"replay-{uuid4()}"
     admin = KafkaAdminClient(bootstrap_servers=combined.bootstrap_servers)
     admin.create_topics([NewTopic(name, 1, 1)])
@@ -49,6 +50,9 @@ def topic(combined: Cluster) -> Iterator[str]:
 
 def session(bootstrap: str, topic: str) -> dict[str, Any]:
     """The requests of a client to a cluster, and their answers."""
+    from kafka import KafkaConsumer, TopicPartition
+    from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     told = {
         "controller": admin.describe_cluster()["controller_id"],
@@ -97,6 +101,8 @@ def server(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 def test_a_recorded_session_is_the_same_again_and_can_be_served(
     kwire: Command, combined: Cluster, topic: str, recorded: tuple[Path, dict[str, Any]]
 ) -> None:
+    from kafka.admin import KafkaAdminClient
+
     path, told = recorded
     assert len(told["messages"]) == MESSAGES
     to = ["--target", combined.bootstrap_servers, "--json"]

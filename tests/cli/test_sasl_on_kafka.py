@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
-from kafka.admin import KafkaAdminClient, NewTopic
 
 import kwire.net.connection
 import kwire.net.sasl
@@ -23,6 +22,7 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.connection import Connection
 from kwire.net.frames import encode_request
@@ -41,6 +41,7 @@ from tests.support.proxy.secure_cluster import (
     Client,
     SecureCluster,
 )
+from tests.support.real_kafka.own_names import OwnNames
 
 pytestmark = pytest.mark.xdist_group("secure")
 
@@ -108,6 +109,8 @@ def test_any_client_bootstraps_at_controllers_that_want_sasl(
     secure: SecureCluster, properties: Path
 ) -> None:
     """Behind the proxy it authenticates at its node, and is answered by nobody before."""
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     arguments = ["--serve=metadata", f"--serve-config={properties}", "-v", "--json"]
     arguments += [f"--listen=1@127.0.0.1:0={secure.node('CONTROLLER_SASL')}"]
     with proxy(*arguments) as (run, address):
@@ -178,10 +181,17 @@ def create_topic(secure: SecureCluster, name: str) -> None:
     assert [one.error_code for one in answer.topics] == [0]
 
 
+def delete_topic(secure: SecureCluster, name: str) -> None:
+    with closing(Client(("127.0.0.1", secure.behind["PLAINTEXT"]))) as client:
+        answer = client.ask(DeleteTopicsRequest(topic_names=(name,), timeout_ms=60_000), 5)
+    assert isinstance(answer, DeleteTopicsResponse)
+    assert [one.error_code for one in answer.responses] == [0]
+
+
 def test_a_service_records_into_a_topic_of_a_cluster_that_wants_sasl_and_tls(
-    secure: SecureCluster, tls_properties: Path, tmp_path: Path
+    secure: SecureCluster, tls_properties: Path, tmp_path: Path, own_name: OwnNames
 ) -> None:
-    name = f"captured-{uuid4()}"
+    name = own_name("captured")
     create_topic(secure, name)
     into = {"topic": f"{name}@{secure.node('SASL_TLS')}", "client_config": tls_properties.name}
     config = service(listener(secure.node("PLAINTEXT")), record=into)
@@ -192,6 +202,7 @@ def test_a_service_records_into_a_topic_of_a_cluster_that_wants_sasl_and_tls(
         run.next_event("the configuration was loaded again")
         request = recorded_request(secure, tls_properties, name)
         assert run.end() == 0
+    delete_topic(secure, name)
     assert request.api_key == DescribeClusterRequest.key
 
 

@@ -1,5 +1,7 @@
 """`kwire proxy --serve`: who answered is shown, printed as JSON, and recorded."""
 
+from __future__ import annotations
+
 import json
 import re
 import signal
@@ -9,24 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
-from kafka.admin import (
-    ACLFilter,
-    ACLOperation,
-    ACLPermissionType,
-    ACLResourcePatternType,
-    KafkaAdminClient,
-    NewTopic,
-    ResourcePatternFilter,
-    ResourceType,
-)
-from kafka.errors import KafkaError
 
 from kwire.controller.server.background import BackgroundQuorum
 from real_kafka import Cluster
 from tests.support.cli.command import KWIRE, Command
+
+if TYPE_CHECKING:
+    from kafka.admin import ACLFilter
+
 
 LISTENING = re.compile(r"listening at (\S+) in front of \S+ of node (\d+)")
 
@@ -66,6 +62,8 @@ def ended(run: subprocess.Popen[str]) -> list[str]:
 
 def use(bootstrap: str) -> None:
     """Make a topic, and take it away."""
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     topic = f"served-{uuid4()}"
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     admin.create_topics([NewTopic(topic, 1, 1)])
@@ -95,6 +93,9 @@ def test_every_flow_says_who_answered(quorum: Cluster, tmp_path: Path, kwire: Co
 
 
 def test_on_a_screen_passed_flows_say_so_too(quorum: Cluster) -> None:
+    from kafka.admin import KafkaAdminClient
+    from kafka.errors import KafkaError
+
     with proxy("--serve=metadata", *listens(quorum), nodes={1, 3000, 3001, 3002}) as (run, found):
         admin = KafkaAdminClient(bootstrap_servers=found[3000])
         with suppress(KafkaError):  # there is no authorizer
@@ -106,6 +107,15 @@ def test_on_a_screen_passed_flows_say_so_too(quorum: Cluster) -> None:
 
 
 def acl_filter() -> ACLFilter:
+    from kafka.admin import (
+        ACLFilter,
+        ACLOperation,
+        ACLPermissionType,
+        ACLResourcePatternType,
+        ResourcePatternFilter,
+        ResourceType,
+    )
+
     pattern = ResourcePatternFilter(ResourceType.TOPIC, "x", ACLResourcePatternType.LITERAL)
     return ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, pattern)
 

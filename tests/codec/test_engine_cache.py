@@ -11,7 +11,7 @@ import pytest
 import kwire
 from kwire.codec import engine_cache
 from kwire.codec.compiler import Compiled
-from kwire.codec.declaration import Data, Message
+from kwire.codec.declaration import Data
 from kwire.codec.notation import int32
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 
@@ -42,32 +42,34 @@ def only_file(folder: Path) -> Path:
 
 
 @needs_native
-@pytest.mark.parametrize("cls", list(kwire.all_messages()), ids=lambda cls: cls.__name__)
 def test_parts_of_every_message_are_the_same_after_the_disk(
-    cls: type[Message], folder: Path
+    folder: Path, subtests: pytest.Subtests
 ) -> None:
-    for version in cls.versions:
-        reference = cls.reference(version)
-        parts = describe(reference.struct)
-        basic = to_basic(parts)
-        assert basic is not None
-        engine_cache.store(reference, "native", basic)
-        assert from_basic(engine_cache.load(reference, "native")) == parts
+    for cls in kwire.all_messages():
+        for version in cls.versions:
+            with subtests.test(f"{cls.__name__} v{version}"):
+                reference = cls.reference(version)
+                parts = describe(reference.struct)
+                basic = to_basic(parts)
+                assert basic is not None
+                engine_cache.store(reference, "native", basic)
+                assert from_basic(engine_cache.load(reference, "native")) == parts
 
 
-@pytest.mark.parametrize("cls", list(kwire.all_messages()), ids=lambda cls: cls.__name__)
 def test_compiled_functions_of_every_message_do_the_same_after_the_disk(
-    cls: type[Message], folder: Path
+    folder: Path, subtests: pytest.Subtests
 ) -> None:
-    if not len(cls.versions):
-        return
-    reference = cls.reference(cls.versions.last)
-    made = Compiled(reference)
-    assert engine_cache.load(reference, "compiled") is not None
-    kept = Compiled(reference)
-    data = made.encode(cls())
-    assert kept.encode(cls()) == data
-    assert kept.decode(data) == made.decode(data)
+    for cls in kwire.all_messages():
+        if not len(cls.versions):
+            continue
+        with subtests.test(cls.__name__):
+            reference = cls.reference(cls.versions.last)
+            made = Compiled(reference)
+            assert engine_cache.load(reference, "compiled") is not None
+            kept = Compiled(reference)
+            data = made.encode(cls())
+            assert kept.encode(cls()) == data
+            assert kept.decode(data) == made.decode(data)
 
 
 SPOILS: dict[str, Spoil] = {

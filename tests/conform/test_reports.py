@@ -1,6 +1,7 @@
 """Reports of a run: JSON and back, expectations, JUnit, the page, the comparison of two runs."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -27,7 +28,7 @@ from kwire.conform.transcript import Chunk
 from kwire.conform.verdict import ConformanceVerdict as V
 from kwire.net.address import Address
 
-FIRST_ID, SECOND_ID, THIRD_ID = (check.id for check in all_checks()[:3])
+FIRST_ID, SECOND_ID, THIRD_ID = (f"versions/kip-35/{number}" for number in (1, 2, 3))
 HOSTILE = "no answer\x1b[31m <script>alert(1)</script>\x00"
 BYTES = (
     Chunk(sent=True, peer="127.0.0.1:9092", data=b"\0\0\0\1\x2a", size=5),
@@ -55,13 +56,21 @@ def document(*results: CheckResult, problem: str = "", name: str = "tested") -> 
     return document_of(run, (FIRST, *all_checks()), started=1_800_000_000.0, name=name)
 
 
-BAD = document(
-    CheckResult(id=FIRST.id, answer=V.PASS),
-    FAILED,
-    of_family(SECOND_ID, MEMBERS),
-    skipped(THIRD_ID, "it is for a controller"),
-)
-GOOD = document(*(CheckResult(id=check.id, answer=V.PASS) for check in BAD), name="other")
+@cache
+def bad() -> RunDocument:
+    """Return a run of which one check and one of a family failed."""
+    return document(
+        CheckResult(id=FIRST.id, answer=V.PASS),
+        FAILED,
+        of_family(SECOND_ID, MEMBERS),
+        skipped(THIRD_ID, "it is for a controller"),
+    )
+
+
+@cache
+def good() -> RunDocument:
+    """Return a run of the same checks that all passed."""
+    return document(*(CheckResult(id=check.id, answer=V.PASS) for check in bad()), name="other")
 
 
 def expecting(folder: Path, checks: str) -> Expectations:
@@ -76,8 +85,8 @@ def known(check_id: str, verdict: str = "FAIL") -> str:
 
 def test_a_document_is_read_as_it_was_written(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
-    file.write_bytes(to_json(BAD))
-    assert read_document(file) == BAD
+    file.write_bytes(to_json(bad()))
+    assert read_document(file) == bad()
     written = msgspec.json.decode(file.read_bytes())
     assert written["checks"][1]["connectionVerdict"] == "FAIL"
     assert written["checks"][1]["bytes"][0] == {
@@ -99,28 +108,28 @@ def test_what_is_no_document_is_told_with_its_file(text: str, tmp_path: Path) ->
 
 
 def test_without_expectations_fail_and_died_are_unexpected() -> None:
-    assert list(Expectations().unexpected(BAD)) == [FIRST_ID, SECOND_ID]
-    assert list(Expectations().unexpected(GOOD)) == []
+    assert list(Expectations().unexpected(bad())) == [FIRST_ID, SECOND_ID]
+    assert list(Expectations().unexpected(good())) == []
 
 
 def test_an_expected_failure_is_as_expected_and_its_pass_is_news(tmp_path: Path) -> None:
     expectations = expecting(tmp_path, known(FIRST_ID) + known(f"{SECOND_ID}/Fetch-v2"))
-    assert list(expectations.unexpected(BAD)) == []
-    assert list(expectations.unexpected(GOOD)) == [FIRST_ID]
-    assert "it always was so" in expectations.judge(BAD.checks[1]).text
+    assert list(expectations.unexpected(bad())) == []
+    assert list(expectations.unexpected(good())) == [FIRST_ID]
+    assert "it always was so" in expectations.judge(bad().checks[1]).text
 
 
 def test_a_member_that_fails_beside_an_expected_one_is_news(tmp_path: Path) -> None:
     expectations = expecting(tmp_path, known(f"{SECOND_ID}/Fetch-v1"))
-    judgement = expectations.judge(BAD.checks[2])
+    judgement = expectations.judge(bad().checks[2])
     assert judgement.is_unexpected
     assert "not as expected: Fetch-v1, Fetch-v2" in judgement.text
 
 
 def test_another_verdict_than_expected_and_skipped(tmp_path: Path) -> None:
     expectations = expecting(tmp_path, known(FIRST_ID, "DIED") + known(THIRD_ID))
-    assert list(expectations.unexpected(BAD)) == [FIRST_ID, SECOND_ID]
-    assert not expectations.expects_death(BAD)
+    assert list(expectations.unexpected(bad())) == [FIRST_ID, SECOND_ID]
+    assert not expectations.expects_death(bad())
 
 
 @pytest.mark.parametrize(
@@ -142,7 +151,7 @@ def test_a_file_of_expectations_that_cannot_be_used(text: str, reason: str, tmp_
 
 
 def test_junit_has_a_suite_a_section_and_counts() -> None:
-    root = fromstring(to_junit(BAD))
+    root = fromstring(to_junit(bad()))
     assert root.attrib["tests"] == "4"
     assert (root.attrib["failures"], root.attrib["skipped"], root.attrib["errors"]) == (
         "2",
@@ -160,14 +169,14 @@ def test_junit_has_a_suite_a_section_and_counts() -> None:
 
 def test_junit_skips_what_fails_as_expected(tmp_path: Path) -> None:
     expectations = expecting(tmp_path, known(FIRST_ID) + known(f"{SECOND_ID}/Fetch-v2"))
-    root = fromstring(to_junit(BAD, expectations))
+    root = fromstring(to_junit(bad(), expectations))
     assert (root.attrib["failures"], root.attrib["skipped"]) == ("0", "3")
-    again = fromstring(to_junit(GOOD, expectations))
+    again = fromstring(to_junit(good(), expectations))
     assert again.attrib["failures"] == "1"
 
 
 def test_the_page_has_a_column_a_run_and_nothing_of_a_server_is_markup() -> None:
-    page = to_html([BAD, GOOD])
+    page = to_html([bad(), good()])
     assert "<strong>tested</strong>" in page
     assert "<strong>other</strong>" in page
     assert "<script" not in page
@@ -177,7 +186,7 @@ def test_the_page_has_a_column_a_run_and_nothing_of_a_server_is_markup() -> None
 
 
 def test_two_runs_differ_in_members() -> None:
-    found = [difference.id for difference in differences(BAD, GOOD)]
+    found = [difference.id for difference in differences(bad(), good())]
     assert found == [
         FIRST_ID,
         f"{SECOND_ID}/Fetch-v1",
@@ -185,4 +194,4 @@ def test_two_runs_differ_in_members() -> None:
         THIRD_ID,
         SECOND_ID,
     ]
-    assert not list(differences(BAD, BAD))
+    assert not list(differences(bad(), bad()))

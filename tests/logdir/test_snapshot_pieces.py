@@ -1,6 +1,7 @@
 """A snapshot is checked, and read, without all of it in memory."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -17,12 +18,24 @@ from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.records.topic import TopicRecord
 
 ID = OffsetAndEpoch(offset=9000, epoch=3)
-RECORDS = [
-    VersionedRecord(record=TopicRecord(name=f"t{n}", topic_id=UUID(int=n + 1)), version=0)
-    for n in range(3000)
-]
-BATCHES = list(build_snapshot(RECORDS, epoch=3, now=1, kraft_version=1, voters=VotersRecord()))
-WHOLE = b"".join(BATCHES)
+
+
+@cache
+def records() -> list[VersionedRecord]:
+    return [
+        VersionedRecord(record=TopicRecord(name=f"t{n}", topic_id=UUID(int=n + 1)), version=0)
+        for n in range(3000)
+    ]
+
+
+@cache
+def batches() -> list[bytes]:
+    snapshot = build_snapshot(records(), epoch=3, now=1, kraft_version=1, voters=VotersRecord())
+    return list(snapshot)
+
+
+def whole() -> bytes:
+    return b"".join(batches())
 
 
 def written(folder: Path, data: bytes) -> Path:
@@ -31,27 +44,34 @@ def written(folder: Path, data: bytes) -> Path:
 
 
 def test_a_snapshot_in_pieces_has_the_records_of_the_whole(tmp_path: Path) -> None:
-    folder = written(tmp_path, WHOLE)
+    folder = written(tmp_path, whole())
     check_snapshot(folder, ID)
-    assert list(iter_snapshot(folder, ID)) == RECORDS == list(load_snapshot(folder, ID).records)
+    assert list(iter_snapshot(folder, ID)) == records() == list(load_snapshot(folder, ID).records)
 
 
-BROKEN: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "without its footer"),
-    "no footer": (b"".join(BATCHES[:-1]), "without its footer"),
-    "cut off": (WHOLE[:-1], "without its footer"),
-    "bytes behind": (WHOLE + b"\0", "without its footer"),
-    "no header": (b"".join(BATCHES[1:]), "does not begin"),
-    "a flipped bit": (WHOLE[:5000] + bytes([WHOLE[5000] ^ 1]) + WHOLE[5001:], "CRC"),
+def flipped(data: bytes, position: int) -> bytes:
+    return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
+
+
+BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
+    "empty": (bytes, "without its footer"),
+    "no footer": (lambda: b"".join(batches()[:-1]), "without its footer"),
+    "cut off": (lambda: whole()[:-1], "without its footer"),
+    "bytes behind": (lambda: whole() + b"\0", "without its footer"),
+    "no header": (lambda: b"".join(batches()[1:]), "does not begin"),
+    "a flipped bit": (lambda: flipped(whole(), 5000), "CRC"),
 }
 
 
 @pytest.mark.parametrize(("data", "reason"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("read", [check_snapshot, lambda *which: list(iter_snapshot(*which))])
 def test_a_broken_one_is_refused_as_the_whole_is(
-    tmp_path: Path, data: bytes, reason: str, read: Callable[[Path, OffsetAndEpoch], object]
+    tmp_path: Path,
+    data: Callable[[], bytes],
+    reason: str,
+    read: Callable[[Path, OffsetAndEpoch], object],
 ) -> None:
-    folder = written(tmp_path, data)
+    folder = written(tmp_path, data())
     with pytest.raises(FileError, match=reason):
         read(folder, ID)
     with pytest.raises(FileError):
@@ -61,11 +81,11 @@ def test_a_broken_one_is_refused_as_the_whole_is(
 def test_a_replica_reads_no_more_of_a_snapshot_than_what_concerns_it() -> None:
     """A replica reads a snapshot within a step, and it may have hundreds of megabytes."""
     log = Measured()
-    log.store_snapshot(ID, WHOLE)
+    log.store_snapshot(ID, whole())
     history = ControlRecordStateMachine(VoterSet())
     history.load(log)
     assert history.kraft_version == 1
-    assert log.bytes_read < len(WHOLE) // 4
+    assert log.bytes_read < len(whole()) // 4
 
 
 class Measured(MemoryLog):

@@ -6,8 +6,6 @@ import gc
 import socket
 
 import pytest
-from kafka.net.inet import create_connection
-from kafka.net.selector import NetworkSelector
 
 
 @pytest.mark.parametrize("listens", [True, False], ids=["under-way", "refused"])
@@ -22,6 +20,9 @@ def test_a_connection_that_is_given_up_is_closed_without_a_warning(listens: bool
 
 def _give_up(host: str, port: int) -> None:
     """Begin to connect, and close the client before it knows how that ends."""
+    from kafka.net.inet import create_connection
+    from kafka.net.selector import NetworkSelector
+
     net = NetworkSelector()
     net.call_soon(lambda: create_connection(net, host, port))
     net.poll(timeout_ms=0)

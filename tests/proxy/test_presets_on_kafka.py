@@ -8,8 +8,6 @@ from time import monotonic
 from typing import TypeVar
 
 import pytest
-from kafka.admin import KafkaAdminClient, NewTopic
-from kafka.errors import PolicyViolationError
 
 from kwire.admin import AdminClient, QuorumInfo
 from kwire.errors import KwireError
@@ -133,6 +131,9 @@ async def test_each_preset_and_a_rule_for_what_is_forwarded_has_its_consequence(
 
 async def a_topic_of_another_size_than_was_asked_for(quorum: Quorum) -> None:
     """A rule changes, and another refuses, what the broker forwards in an Envelope."""
+    from kafka.admin import KafkaAdminClient, NewTopic
+    from kafka.errors import PolicyViolationError
+
     await quorum.well()
     quorum.filters.replace(rule_filters(read_rules(FORWARDED), Random(7).random, monotonic()))
     brokers = quorum.cluster.bootstrap_servers

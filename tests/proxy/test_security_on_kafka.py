@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from kafka import KafkaConsumer
-from kafka.admin import KafkaAdminClient
 
 from kwire.capture import CaptureRecord, read_capture
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
@@ -22,6 +20,7 @@ from kwire.messages.a38_create_delegation_token import (
     CreateDelegationTokenResponse,
 )
 from kwire.messages.a39_renew_delegation_token import RenewDelegationTokenRequest
+from kwire.messages.a40_expire_delegation_token import ExpireDelegationTokenRequest
 from kwire.messages.a41_describe_delegation_token import (
     DescribedDelegationToken,
     DescribeDelegationTokenRequest,
@@ -40,6 +39,7 @@ from tests.support.proxy.secure_cluster import (
     Client,
     SecureCluster,
     add_scram_user,
+    remove_scram_user,
 )
 
 pytestmark = pytest.mark.xdist_group("secure")
@@ -90,6 +90,8 @@ def with_tokens_of_before_frames(client: Client) -> int:
 
 def nodes_seen(**options: Any) -> int:
     """Return how many nodes kafka-python sees."""
+    from kafka.admin import KafkaAdminClient
+
     with closing(KafkaAdminClient(**options)) as admin:
         return len(admin.describe_cluster()["brokers"])
 
@@ -109,6 +111,8 @@ def java_lists_topics(secure: SecureCluster, folder: Path) -> int:
 def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
     secure: SecureCluster, clients: Any, tmp_path: Path
 ) -> None:
+    from kafka import KafkaConsumer
+
     path = tmp_path / "secure.avro"
     arguments = [*secure.arguments, "-v", "--json", "-w", str(path)]
     with proxy(*arguments, listeners=3) as (run, _):
@@ -136,6 +140,10 @@ def test_everything_authenticates_through_the_proxy_and_no_secret_is_kept(
         consumer.close()
         assert java_lists_topics(secure, tmp_path) == 0
         lines, err = end_with_ctrl_c(run)
+    with closing(Client(("127.0.0.1", secure.behind["SASL"]))) as direct:
+        direct.authenticate()
+        direct.ask(ExpireDelegationTokenRequest(hmac=hmac, expiry_time_period_ms=-1), 2)
+        remove_scram_user(direct, "bob", 1)
 
     values = [json.loads(line) for line in lines]
     notices = {value["type"]: value.get("text") for value in values if value["type"] != "flow"}

@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from real_kafka import DockerNotFound, choice, launcher, required
-from real_kafka.image import image
 from tests.support.paths import ROOT
 
 ONE_TEST = "tests/real_kafka/test_cluster.py::test_a_combined_node_is_its_own_quorum"
@@ -66,6 +65,8 @@ def test_the_two_launchers_have_names() -> None:
 def test_an_image_of_ones_own_is_not_asked_for_where_no_engine_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    from real_kafka.image import image
+
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     monkeypatch.setenv("KWIRE_IMAGE", "mine")
     with pytest.raises(DockerNotFound, match="start dockerd"):

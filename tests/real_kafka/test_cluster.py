@@ -3,10 +3,8 @@
 import logging
 import re
 import socket
-import uuid
 
 import pytest
-from kafka import KafkaConsumer, KafkaProducer
 
 from kwire.local_kafka import running
 from kwire.local_kafka.address import serves
@@ -19,6 +17,7 @@ from real_kafka.metadata_quorum import (
     remove_controller,
 )
 from tests.support.real_kafka.own_cluster import OwnCluster
+from tests.support.real_kafka.own_names import OwnNames
 from tests.support.real_kafka.tcp_relay import Relay
 
 ALONE = Layout(controllers=(3000,))
@@ -26,6 +25,8 @@ ALONE = Layout(controllers=(3000,))
 
 
 def produced(cluster: Cluster, topic: str) -> None:
+    from kafka import KafkaProducer
+
     producer = KafkaProducer(bootstrap_servers=cluster.bootstrap_servers)
     try:
         producer.send(topic, b"a record").get(timeout=60)
@@ -34,6 +35,8 @@ def produced(cluster: Cluster, topic: str) -> None:
 
 
 def consumed(cluster: Cluster, topic: str) -> bytes:
+    from kafka import KafkaConsumer
+
     consumer = KafkaConsumer(
         topic, bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest"
     )
@@ -56,8 +59,10 @@ def test_a_quorum_of_three_controllers_is_described_by_kafkas_own_tool(quorum: C
 
 
 @pytest.mark.both_launchers
-def test_a_producer_and_a_consumer_of_this_host_reach_the_broker(quorum: Cluster) -> None:
-    topic = f"t-{uuid.uuid4()}"
+def test_a_producer_and_a_consumer_of_this_host_reach_the_broker(
+    quorum: Cluster, own_name: OwnNames
+) -> None:
+    topic = own_name("records", at=quorum.bootstrap_servers)
     produced(quorum, topic)
     assert consumed(quorum, topic) == b"a record"
 
@@ -69,20 +74,22 @@ def test_a_combined_node_is_its_own_quorum(combined: Cluster) -> None:
 
 
 @pytest.mark.both_launchers
-def test_kafka_3_9_1_runs_and_takes_records(kafka391: Cluster) -> None:
+def test_kafka_3_9_1_runs_and_takes_records(kafka391: Cluster, own_name: OwnNames) -> None:
     assert current_voters(kafka391) == {1: kafka391.nodes[1].directory_id}
-    produced(kafka391, "t")
-    assert consumed(kafka391, "t") == b"a record"
+    topic = own_name("records", at=kafka391.bootstrap_servers)
+    produced(kafka391, topic)
+    assert consumed(kafka391, topic) == b"a record"
 
 
 @pytest.mark.both_launchers
-def test_kafka_4_4_0_runs_and_takes_records(kafka440: Cluster) -> None:
+def test_kafka_4_4_0_runs_and_takes_records(kafka440: Cluster, own_name: OwnNames) -> None:
     node = kafka440.nodes[1]
     assert current_voters(kafka440) == {1: node.directory_id}
     beside = ("--bootstrap-controller", node.quorum_bootstrap, "describe", "--status")
     assert re.search(r"LeaderId:\s+1\n", node.tool(COMMAND, *beside).stdout)
-    produced(kafka440, "t")
-    assert consumed(kafka440, "t") == b"a record"
+    topic = own_name("records", at=kafka440.bootstrap_servers)
+    produced(kafka440, topic)
+    assert consumed(kafka440, topic) == b"a record"
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9.1"])

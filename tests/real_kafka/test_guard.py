@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
 
-import docker
 import pytest
 
 from kwire.local_kafka.guard import Guard
@@ -49,6 +48,8 @@ def processes_of(text: str) -> list[str]:
 
 
 def containers_and_networks(prefix: str) -> list[str]:
+    import docker
+
     client = docker.from_env()
     try:
         containers = client.containers.list(all=True, ignore_removed=True)

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
+from typing import TYPE_CHECKING
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 
 from real_kafka.choice import required
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
 
 
 @pytest.fixture
 def chromium(tmp_path: Path) -> Iterator[Chrome]:
     """A window of it. CI installs one; elsewhere a test without it is skipped."""
+    from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+
     browser, driver = which("chromium"), which("chromedriver")
     if browser is None or driver is None:
         reason = "there is no chromium with a chromedriver: apt-get install chromium-driver"

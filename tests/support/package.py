@@ -1,5 +1,6 @@
 """The package's files: in the checkout, and as the wheel and the sdist have them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +23,10 @@ def is_generated(path: Path) -> bool:
     return path == PACKAGE / "admin" / "sync.py" or declarations.is_generated(path)
 
 
-def build(folder: Path, target: str, source: Path = ROOT) -> Path:
-    """Build the wheel or the sdist of a folder; return its path."""
+def build(folder: Path, target: str, source: Path = ROOT, **variables: str) -> Path:
+    """Build the wheel or the sdist of a folder; return its path. variables: of the environment."""
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory"]
-    subprocess.run([*command, folder], cwd=source, check=True, capture_output=True)
+    environment = {**os.environ, **variables}
+    subprocess.run([*command, folder], cwd=source, env=environment, check=True, capture_output=True)
     (made,) = (path for path in folder.iterdir() if path.suffix in (".whl", ".gz"))
     return made

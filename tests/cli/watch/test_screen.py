@@ -8,25 +8,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from textual.binding import Binding
-from textual.events import Key, Paste
-from textual.keys import _character_to_key
-from textual.widgets import DataTable, Input, Static
-from textual.widgets.tree import TreeNode
 
 from kwire.capture import Damage, read_capture
 from kwire.cli.rule_text import rule_text
-from kwire.cli.watch_screen.app import WatchApp
-from kwire.cli.watch_screen.details import Details, TreePosition
-from kwire.cli.watch_screen.flow_list import FlowList
-from kwire.cli.watch_screen.keys import KEYS
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.net.address import Address
 from kwire.proxy import Flow
 from kwire.proxy.capture.records import events
 from real_kafka import free_port
-from tests.support.cli.watch.screen import Screen, opened, screen
+from tests.support.cli.watch.screen import Screen, screen
 from tests.support.paths import DOCS
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.dialogue import answered
@@ -71,9 +61,8 @@ async def test_the_view_option_is_the_first_filter() -> None:
         await shown.run.vote(2)
         await shown.until(lambda: len(shown.app.flows) == 4)
         assert shown.lines == []
-        why = shown.app.query_one(FlowList).border_subtitle
-        assert why == "the filter shows none of 4 events"
-        assert shown.app.query_one("#filter Input", Input).value == "~api Fetch"
+        assert shown.flows.border_subtitle == "the filter shows none of 4 events"
+        assert shown.filter.value == "~api Fetch"
 
 
 @asynccontextmanager
@@ -113,12 +102,9 @@ async def test_a_held_response_is_marked_edited_at_the_cursor_and_resumed() -> N
     async with screen() as shown, held(shown, "~api Vote & ~response") as reader:
         await shown.until(lambda: any("HELD ←" in line for line in shown.lines))
         await shown.until(lambda: "error_code: 0 NONE" in shown.tree)
-        details = shown.app.query_one(Details)
-        details.move_cursor(next(node for node in opened(details.root) if at(node, "error_code")))
+        shown.details.move_cursor(shown.branch("error_code"))
         await shown.press("e")
-        line = shown.app.screen.focused
-        assert isinstance(line, Input)
-        assert line.value == "error_code=0"
+        assert shown.line.value == "error_code=0"
         await shown.write("error_code=87")
         await shown.until(lambda: "error_code: 87 INVALID_RECORD" in shown.tree)
         await shown.press("r")
@@ -162,26 +148,19 @@ async def test_all_that_is_held_is_resumed_and_nothing_is_held_any_more() -> Non
         await shown.until(lambda: shown.votes == 2)
 
 
-def line(shown: Screen) -> Input:
-    """The line that is being written."""
-    focused = shown.app.screen.focused
-    assert isinstance(focused, Input)
-    return focused
-
-
 async def test_the_line_of_h_begins_empty_and_brings_earlier_expressions() -> None:
     async with screen(view="~api Vote") as shown:
         for expression in ("~api Fetch", "~api Metadata"):
             await shown.press("h")
-            assert line(shown).value == ""
+            assert shown.line.value == ""
             await shown.write(expression)
             await shown.until(lambda wanted=expression: wanted in shown.text("#status"))  # type: ignore[misc]
         await shown.press("h")
-        assert (line(shown).value, line(shown).placeholder) == ("", "↑ ~api Metadata")
+        assert (shown.line.value, shown.line.placeholder) == ("", "↑ ~api Metadata")
         recalled = []
         for key in ("up", "up", "up", "up", "down"):
             await shown.press(key)
-            recalled.append(line(shown).value)
+            recalled.append(shown.line.value)
         texts = ["~api Metadata", "~api Fetch", "~api Vote", "~api Vote", "~api Fetch"]
         assert recalled == texts
         await shown.press("enter")
@@ -197,14 +176,12 @@ BURSTS = {
 
 @pytest.mark.parametrize(("keys", "text"), BURSTS.values(), ids=list(BURSTS))
 async def test_keys_that_come_in_one_burst_are_text_behind_the_first(keys: str, text: str) -> None:
-    """A terminal without bracketed paste sends what is pasted as keys, all at once."""
     async with screen() as shown:
         await shown.run.vote(2)
         await shown.until(lambda: shown.votes == 2)
-        for character in keys:
-            shown.app.post_message(Key(_character_to_key(character), character))
-        await shown.until(lambda: isinstance(shown.app.focused, Input))
-        await shown.until(lambda: line(shown).value == text)
+        shown.type_at_once(keys)
+        await shown.until(lambda: shown.is_writing)
+        await shown.until(lambda: shown.line.value == text)
         assert (shown.votes, shown.app.flows.visible != [], shown.notifications) == (2, True, [])
 
 
@@ -212,21 +189,27 @@ async def test_what_is_pasted_is_text_and_no_command() -> None:
     async with screen() as shown:
         await shown.run.vote(2)
         await shown.until(lambda: shown.votes == 2)
-        shown.app.post_message(Paste("/~api Fetch\n"))
-        await shown.until(lambda: isinstance(shown.app.focused, Input))
-        assert line(shown).value == "~api Fetch"
+        shown.paste("/~api Fetch\n")
+        await shown.until(lambda: shown.is_writing)
+        assert shown.line.value == "~api Fetch"
         assert shown.votes == 2, "not applied before Enter"
         await shown.press("escape", "h")
-        shown.app.post_message(Paste("~api Vote"))
-        await shown.until(lambda: line(shown).value == "~api Vote")
+        shown.paste("~api Vote")
+        await shown.until(lambda: shown.line.value == "~api Vote")
         await shown.press("escape", "question_mark")
-        shown.app.post_message(Paste("~api Vote"))
+        shown.paste("~api Vote")
         await shown.press("escape")
-        assert not isinstance(shown.app.focused, Input)
+        assert not shown.is_writing
         assert "held" not in shown.text("#status")
 
 
 async def test_the_keys_are_shown_and_are_those_of_the_page() -> None:
+    from rich.console import Console
+    from textual.binding import Binding
+    from textual.widgets import Static
+
+    from kwire.cli.watch_screen.keys import KEYS
+
     page = (DOCS / "watch.md").read_text()
     async with screen() as shown:
         await shown.press("question_mark")
@@ -250,7 +233,7 @@ async def test_rules_are_added_switched_and_removed_on_the_screen() -> None:
         await shown.write("match: ~api Vo, close: true")
         assert "no API is called 'Vo'" in shown.text("#wrong")
         await shown.write("name: cut, match: ~api Vote, close: true")
-        table = shown.app.screen.query_one(DataTable)
+        table = shown.rules
         await shown.until(lambda: table.row_count == 1)
         assert [str(cell) for cell in table.get_row_at(0)] == [
             *("on ", "cut", "command", "0", "~api Vote: close")
@@ -281,7 +264,7 @@ async def test_what_is_too_long_for_its_place_ends_with_an_ellipsis() -> None:
     async with screen(size=(90, 16)) as shown:
         await shown.run.vote(30)
         await shown.until(lambda: len(shown.app.flows) == 32)
-        flows, details = shown.app.query_one(FlowList), shown.app.query_one(Details)
+        flows, details = shown.flows, shown.details
         await shown.press("up")
         await shown.until(lambda: bool(shown.tree) and shown.tree[0].startswith("Vote v2"))
         assert flows.show_vertical_scrollbar
@@ -308,8 +291,7 @@ async def test_a_rule_that_another_has_removed_is_told() -> None:
     async with screen() as shown:
         shown.run.rules.add("{name: cut, match: ~api Fetch, drop: true}", "another")
         await shown.press("u")
-        table = shown.app.screen.query_one(DataTable)
-        await shown.until(lambda: table.row_count == 1)
+        await shown.until(lambda: shown.rules.row_count == 1)
         shown.run.rules._entries.clear()
         await shown.press("space")
         await shown.until(
@@ -319,7 +301,7 @@ async def test_a_rule_that_another_has_removed_is_told() -> None:
 
 async def test_tab_goes_to_the_tree_and_back_and_from_the_filter_to_the_flows() -> None:
     async with screen() as shown:
-        flows, tree = shown.app.query_one(FlowList), shown.app.query_one(Details)
+        flows, tree = shown.flows, shown.details
         seen = []
         for keys in (("tab",), ("tab",), ("slash", "tab"), ("shift+tab",)):
             await shown.press(*keys)
@@ -334,11 +316,6 @@ async def test_keys_with_nothing_held_say_so() -> None:
     async with screen() as shown:
         await shown.press("r")
         assert shown.notifications == ["nothing is held: press h to hold messages"]
-
-
-def at(node: TreeNode[TreePosition], path: str) -> bool:
-    """Return True for the branch of the field that an edit would change."""
-    return node.data is not None and node.data.path == path
 
 
 def row(shown: Screen) -> list[str]:
@@ -394,12 +371,14 @@ async def test_a_click_chooses_a_line() -> None:
     async with screen(view="~api Vote") as shown:
         await shown.run.vote(3)
         await shown.until(lambda: shown.votes == 3)
-        assert shown.app.query_one(FlowList).chosen is shown.app.flows.visible[2]
-        await shown.pilot.click(FlowList, offset=(5, 2))
-        assert shown.app.query_one(FlowList).chosen is shown.app.flows.visible[1]
+        assert shown.flows.chosen is shown.app.flows.visible[2]
+        await shown.pilot.click(shown.flows, offset=(5, 2))
+        assert shown.flows.chosen is shown.app.flows.visible[1]
 
 
 async def test_a_proxy_that_does_not_answer_is_told() -> None:
+    from kwire.cli.watch_screen.app import WatchApp
+
     app = WatchApp(Address("127.0.0.1", free_port()))
     async with app.run_test() as pilot:
         await pilot.pause()

@@ -1,5 +1,7 @@
 """`kwire watch --web` in a real browser: what its terminal shows, and what its keys do."""
 
+from __future__ import annotations
+
 import http.client
 import re
 import socket
@@ -7,9 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from subprocess import PIPE
-
-from selenium.webdriver import Chrome, Keys
-from selenium.webdriver.common.action_chains import ActionChains
+from typing import TYPE_CHECKING
 
 from real_kafka import free_port
 from tests.support.browser import chromium
@@ -17,6 +17,10 @@ from tests.support.cli.command import KWIRE
 from tests.support.cli.proxy_process import ANSWER, ASKED, talk
 from tests.support.cli.watch.feeding_proxy import feeding_proxy
 from tests.support.eventually import eventually_blocking
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
 
 __all__ = ["chromium"]
 
@@ -57,6 +61,8 @@ class Browser:
 
     def press(self, *keys: str) -> None:
         """Press keys, as after a click into the terminal."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
         self._driver.execute_script("window.caught.focus()")
         ActionChains(self._driver).send_keys(*keys).perform()
 
@@ -105,6 +111,8 @@ def hold_and_resume(browser: Browser, address: tuple[str, int], mark: str) -> No
 
 
 def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) -> None:
+    from selenium.webdriver import Keys
+
     with feeding_proxy(node) as (address, feed), served(feed) as url:
         browser = Browser(chromium, url)
         browser.until(lambda text: "kwire watch" in text and "0 lost" in text)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import hatch_build
 from tests.support.paths import ROOT
 
 NO_COMPILER = "no-such-compiler"
@@ -27,6 +26,8 @@ def build(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
 
 def wheel(folder: Path) -> tuple[str, set[str]]:
     """The tag of the only wheel, and the names of the engine's files in it."""
+    import hatch_build
+
     (path,) = folder.glob("*.whl")
     inside = hatch_build.SOURCES + "/"
     names = {name for name in zipfile.ZipFile(path).namelist() if name.startswith(inside)}
@@ -38,6 +39,8 @@ PYTHON_FILES = {"__init__.py", "_program.pyi", "parts.py", "tables.py"}
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 def test_with_a_compiler_one_wheel_serves_every_python_from_3_11(tmp_path: Path) -> None:
+    import hatch_build
+
     done = build(tmp_path, KWIRE_NATIVE="1")
     assert done.returncode == 0, done.stderr
     tag, names = wheel(tmp_path)

@@ -1,7 +1,8 @@
 """Properties of every handler."""
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,47 +23,53 @@ from tests.support.controller.handlers.delegation_tokens import (
     renewal,
     token_lab,
 )
+from tests.support.controller.handlers.lab import Lab
 
 NOT_CONTROLLER = ErrorCode.NOT_CONTROLLER
 
-EVERY = [
-    pytest.param(handler, version, id=f"{handler.request.__name__} v{version}")
-    for handler in HANDLERS.values()
-    for version in handler.versions
-]
+
+def every(subtests: pytest.Subtests) -> Iterator[tuple[Handler, int, AbstractContextManager[None]]]:
+    """Yield the handlers, each at each of its versions, and the subtest for it."""
+    for handler in HANDLERS.values():
+        for version in handler.versions:
+            yield handler, version, subtests.test(f"{handler.request.__name__} v{version}")
 
 
-@pytest.mark.parametrize(("handler", "version"), EVERY)
 def test_an_error_of_the_whole_request_can_be_said_at_every_version(
-    handler: Handler, version: int
+    subtests: pytest.Subtests,
 ) -> None:
     error = ApiError(ErrorCode.NOT_CONTROLLER, "not here")
+    for handler, version, subtest in every(subtests):
+        with subtest:
+            response = handler.refuse(handler.request(), version, error)
 
-    response = handler.refuse(handler.request(), version, error)
-
-    assert type(response).decode(response.encode(version), version) is not None
+            assert type(response).decode(response.encode(version), version) is not None
 
 
-@pytest.mark.parametrize(("handler", "version"), EVERY)
 def test_an_empty_request_has_an_answer_that_can_be_written(
-    lab: Any, handler: Handler, version: int
+    make_lab: Callable[..., Lab], subtests: pytest.Subtests
 ) -> None:
-    lab.start(1)
+    for handler, version, subtest in every(subtests):
+        with subtest:
+            lab = make_lab()
+            lab.start(1)
 
-    lab.ask(handler.request(), version)
+            lab.ask(handler.request(), version)
 
 
-@pytest.mark.parametrize(("handler", "version"), EVERY)
 def test_a_controller_that_does_not_lead_writes_nothing(
-    lab: Any, handler: Handler, version: int
+    make_lab: Callable[..., Lab], subtests: pytest.Subtests
 ) -> None:
-    lab.start(1)
-    lab.controller.resign()
+    for handler, version, subtest in every(subtests):
+        with subtest:
+            lab = make_lab()
+            lab.start(1)
+            lab.controller.resign()
 
-    answer = lab.answer(handler.request(), version)
+            answer = lab.answer(handler.request(), version)
 
-    answer.response.encode(version)
-    assert (answer.records, answer.wait_for) == ((), None)
+            answer.response.encode(version)
+            assert (answer.records, answer.wait_for) == ((), None)
 
 
 @pytest.mark.parametrize(

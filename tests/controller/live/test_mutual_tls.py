@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import trustme
-from kafka import KafkaProducer
 
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
 from kwire.controller.server.quorum import Quorum
@@ -76,6 +75,8 @@ class Client:
 
     def produce(self, broker: Address) -> int:
         """Write a record to `orders`; its offset."""
+        from kafka import KafkaProducer
+
         trusted, own = self._folder / "ca.pem", self._folder / "own.pem"
         self._authority.cert_pem.write_to_path(str(trusted))
         self._certificate.private_key_and_cert_chain_pem.write_to_path(str(own))

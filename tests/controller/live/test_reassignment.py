@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from kafka import KafkaProducer
 
 from kwire.controller.server.quorum import Quorum
 from kwire.image import MetadataImage
@@ -69,6 +68,8 @@ async def create(tools: ReassignmentTools, topic: str, assignment: str) -> None:
 
 
 def fill(bootstrap: str) -> None:
+    from kafka import KafkaProducer
+
     producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
     try:
         for sent in [producer.send(LARGE, bytes(SIZE)) for _ in range(RECORDS)]:

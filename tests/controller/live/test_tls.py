@@ -3,7 +3,6 @@
 import asyncio
 
 import trustme
-from kafka.admin import KafkaAdminClient, NewTopic
 
 from kwire.controller.server.quorum import Quorum
 from kwire.text.properties import parse_properties
@@ -14,6 +13,8 @@ from tests.support.controller.pem_stores import CONTROLLERS, stores
 
 
 def create(bootstrap: str, topic: str) -> None:
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     try:
         admin.create_topics([NewTopic(topic, num_partitions=1, replication_factor=1)])

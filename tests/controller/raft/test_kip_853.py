@@ -10,10 +10,11 @@ from kwire.controller import raft
 SECTIONS: list[tuple[str, str]] = re.findall(r'^"(.+)" +(\S+)$', raft.__doc__ or "", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("section", "file"), SECTIONS)
-def test_the_file_of_a_section_names_it(section: str, file: str) -> None:
-    text = (Path(raft.__file__).parent / file).read_text(encoding="utf-8")
-    assert f'"{section}"' in " ".join(text.split('"""')[1].split())
+def test_the_file_of_a_section_names_it(subtests: pytest.Subtests) -> None:
+    for section, file in SECTIONS:
+        with subtests.test(section):
+            text = (Path(raft.__file__).parent / file).read_text(encoding="utf-8")
+            assert f'"{section}"' in " ".join(text.split('"""')[1].split())
 
 
 def test_every_rpc_of_the_kip_is_in_the_index() -> None:

@@ -26,19 +26,15 @@ from tests.support.controller.raft.virtual_network import dynamic_quorum, endpoi
 
 State = Callable[[], SingleReplica]
 
-CASES = [(request, version) for request in REQUESTS for version in type(request).versions]
-
 
 @pytest.mark.parametrize("state", [unattached, follower, leader, resigned])
-@pytest.mark.parametrize(
-    ("request_", "version"), CASES, ids=[f"{type(r).__name__}-{v}" for r, v in CASES]
-)
-def test_an_answer_fits_the_version_of_its_request(
-    state: State, request_: Request, version: int
-) -> None:
-    (response,) = state().ask(request_.replace(), version)
-    kind = type(response)
-    assert kind.decode(response.encode(version), version).encode(version)
+def test_an_answer_fits_the_version_of_its_request(state: State, subtests: pytest.Subtests) -> None:
+    for request in REQUESTS:
+        for version in type(request).versions:
+            with subtests.test(f"{type(request).__name__} v{version}"):
+                (response,) = state().ask(request.replace(), version)
+                kind = type(response)
+                assert kind.decode(response.encode(version), version).encode(version)
 
 
 def test_every_request_between_replicas_is_tried() -> None:

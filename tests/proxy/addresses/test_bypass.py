@@ -142,24 +142,26 @@ def fetch(records: bytes) -> tuple[Request, Response, int]:
     return FetchRequest(topics=[asks]), FetchResponse(responses=[topic]), 17
 
 
-@pytest.mark.parametrize("field", ADDRESS_FIELDS, ids=lambda one: f"{one.message}.{one.path}")
-def test_a_node_that_is_named_elsewhere_is_told_of_once(field: AddressField) -> None:
-    watching = Watching()
-    watching.both_roles()
-    for _ in range(3):
-        watching.see(*rpc(field, example(field, ELSEWHERE)))
-    (notice,) = watching.notices
-    assert notice.kind is NoticeKind.BYPASSED
-    assert re.match("(node 2|a node) at broker-2:9092 is not behind the proxy", notice.text)
-    assert "kwire proxy-config" in notice.text
+def test_a_node_that_is_named_elsewhere_is_told_of_once(subtests: pytest.Subtests) -> None:
+    for field in ADDRESS_FIELDS:
+        with subtests.test(f"{field.message}.{field.path}"):
+            watching = Watching()
+            watching.both_roles()
+            for _ in range(3):
+                watching.see(*rpc(field, example(field, ELSEWHERE)))
+            (notice,) = watching.notices
+            assert notice.kind is NoticeKind.BYPASSED
+            assert re.match("(node 2|a node) at broker-2:9092 is not behind the proxy", notice.text)
+            assert "kwire proxy-config" in notice.text
 
 
-@pytest.mark.parametrize("field", ADDRESS_FIELDS, ids=lambda one: f"{one.message}.{one.path}")
-def test_a_node_that_advertises_the_proxy_is_not(field: AddressField) -> None:
-    watching = Watching()
-    watching.both_roles()
-    watching.see(*rpc(field, example(field, PROXY)))
-    assert watching.notices == []
+def test_a_node_that_advertises_the_proxy_is_not(subtests: pytest.Subtests) -> None:
+    for field in ADDRESS_FIELDS:
+        with subtests.test(f"{field.message}.{field.path}"):
+            watching = Watching()
+            watching.both_roles()
+            watching.see(*rpc(field, example(field, PROXY)))
+            assert watching.notices == []
 
 
 def metadata(*brokers: tuple[int, Address]) -> MetadataResponse:

@@ -143,6 +143,7 @@ def requests_and_responses() -> list[tuple[type[Message], int, bytes]]:
     return found
 
 
+@pytest.mark.java
 def test_no_message_of_kafka_keeps_a_byte_string_or_fails_to_be_written() -> None:
     for kind, version, data in requests_and_responses():
         renamed = kind.decode(data, version)
@@ -152,6 +153,7 @@ def test_no_message_of_kafka_keeps_a_byte_string_or_fails_to_be_written() -> Non
             assert not isinstance(value, bytes) or not value.strip(b"\0"), (kind, name)
 
 
+@pytest.mark.java
 def test_every_message_of_kafka_is_as_long_when_its_secrets_are_masked() -> None:
     for kind, version, data in requests_and_responses():
         masked = kind.decode(data, version)

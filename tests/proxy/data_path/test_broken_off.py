@@ -1,5 +1,6 @@
 """A peer ends inside a frame, in every data path: what came whole arrives, and both sides end."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,21 +15,28 @@ from tests.support.proxy.broken_connections import (
     GRANTED,
     OVER_TLS,
     PATHS,
+    DataPath,
     front,
     moved,
 )
 from tests.support.proxy.data_path.proxied_node import flows
 from tests.support.proxy.dialogue import asked
 
+ENDS = ("closes", "resets")
 
-@pytest.mark.parametrize("how", ["closes", "resets"])
-@pytest.mark.parametrize("cut", CUTS)
+
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_node_that_ends_inside_a_response_ends_its_client(
-    path: str, cut: int, how: str, tmp_path: Path
+    path: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    way = PATHS[path]
-    capture = tmp_path / "capture.avro" if way.records else None
+    for cut, how in product(CUTS, ENDS):
+        with subtests.test(cut=cut, how=how):
+            capture = tmp_path / f"{cut}-{how}.avro"
+            await a_node_ends_inside_a_response(PATHS[path], cut, how, capture)
+
+
+async def a_node_ends_inside_a_response(way: DataPath, cut: int, how: str, file: Path) -> None:
+    capture = file if way.records else None
     async with front(*way.filters(), taps=way.taps, record=capture) as here:
         client, node = await here.connect()
         client.writer.write(b"".join(ASKED))
@@ -58,7 +66,7 @@ async def test_a_node_that_ends_inside_a_response_ends_its_client(
 
 
 @pytest.mark.parametrize("tls", OVER_TLS, ids=str)
-@pytest.mark.parametrize("how", ["closes", "resets"])
+@pytest.mark.parametrize("how", ENDS)
 @pytest.mark.parametrize("path", ["tapped", "held"])
 async def test_over_tls_a_node_that_ends_inside_a_response_ends_its_client(
     path: str, how: str, tls: tuple[bool, bool], tmp_path: Path
@@ -99,10 +107,16 @@ async def test_a_node_that_ends_between_frames_ends_its_client(
 
 
 @pytest.mark.parametrize("tls", [(False, False), (True, True)], ids=str)
-@pytest.mark.parametrize("how", ["closes", "resets"])
-@pytest.mark.parametrize("cut", [3, 11, len(ASKED[1]) - 1])
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_client_that_ends_inside_a_request_ends_the_node_s_connection(
+    path: str, tls: tuple[bool, bool], tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    for cut, how in product((3, 11, len(ASKED[1]) - 1), ENDS):
+        with subtests.test(cut=cut, how=how):
+            await a_client_ends_inside_a_request(path, cut, how, tls, tmp_path)
+
+
+async def a_client_ends_inside_a_request(
     path: str, cut: int, how: str, tls: tuple[bool, bool], tmp_path: Path
 ) -> None:
     way = PATHS[path]

@@ -13,10 +13,14 @@ from tests.support.proxy.data_path.faulty_requests import (
 from tests.support.proxy.dialogue import Dialogue, asked
 
 
-@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("step", [1, 7, 100_000])
-def test_a_fault_passes_untouched_and_is_told(fault: str, step: int) -> None:
-    data, said = FAULTS[fault]
+def test_a_fault_passes_untouched_and_is_told(step: int, subtests: pytest.Subtests) -> None:
+    for fault, (data, said) in FAULTS.items():
+        with subtests.test(fault):
+            assert_passes_and_is_told(data, said, step)
+
+
+def assert_passes_and_is_told(data: bytes, said: str | None, step: int) -> None:
     dialogue = Dialogue()
     chunks = [data[at : at + step] for at in range(0, len(data), step)]
     assert dialogue.ask(*chunks) == data

@@ -1,5 +1,7 @@
 """Heads of requests: how far the data path reads, and where it gives up."""
 
+from itertools import product
+
 import pytest
 
 from kwire.messages.a00_produce import ProduceRequest
@@ -13,15 +15,13 @@ def read(frame: bytes, upto: int | None = None) -> RestOfHead:
     return rest_of_head(frame, 0, len(frame) if upto is None else upto, size, key, version)
 
 
-@pytest.mark.parametrize("version", range(14))
-@pytest.mark.parametrize("acks", [0, 1, -1])
-@pytest.mark.parametrize("transactional_id", [None, "", "t", "t" * 200])
-def test_acks_are_found_in_every_version(
-    version: int, acks: int, transactional_id: str | None
-) -> None:
-    named = transactional_id if version >= 3 else None
-    request = ProduceRequest(acks=acks, transactional_id=named)
-    assert read(asked(request, version, 1, "me")) == ("me", acks, "")
+def test_acks_are_found_in_every_version(subtests: pytest.Subtests) -> None:
+    cases = product(range(14), [0, 1, -1], [None, "", "t", "t" * 200])
+    for version, acks, transactional_id in cases:
+        with subtests.test(version=version, acks=acks, transactional_id=transactional_id):
+            named = transactional_id if version >= 3 else None
+            request = ProduceRequest(acks=acks, transactional_id=named)
+            assert read(asked(request, version, 1, "me")) == ("me", acks, "")
 
 
 def test_a_head_that_is_not_all_there_asks_for_what_it_needs() -> None:

@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID, uuid4
 
-from kafka.admin import KafkaAdminClient, NewTopic
-
 from kwire.codec.declaration import Request
 from kwire.messages import a03_metadata as metadata
 from kwire.messages import a32_describe_configs as configs
@@ -73,6 +71,8 @@ def asked(*names: str) -> metadata.MetadataRequest:
 
 
 async def test_topics_are_told_as_the_broker_tells_them(quorum: Cluster) -> None:
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     name = f"answers-{uuid4()}"
     admin = await asyncio.to_thread(KafkaAdminClient, bootstrap_servers=quorum.bootstrap_servers)
     await asyncio.to_thread(admin.create_topics, [NewTopic(name, 3, 1)])

@@ -4,6 +4,7 @@ import json
 import re
 from configparser import ConfigParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +15,23 @@ from kwire.proxy.service.metrics_families import MeteredProxy, ProxyCollector
 from tests.support.paths import DOCS
 
 FOLDER = DOCS / "service"
-DASHBOARD = json.loads((FOLDER / "grafana-dashboard.json").read_text())
-QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-VARIABLES = [one for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
 
 SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
+
+
+@pytest.fixture(scope="module")
+def dashboard() -> Any:
+    return json.loads((FOLDER / "grafana-dashboard.json").read_text())
+
+
+def targets_of(dashboard: Any) -> list[dict[str, str]]:
+    """Return what the panels ask."""
+    return [target for panel in dashboard["panels"] for target in panel["targets"]]
+
+
+def kept_labels(query: str) -> set[str]:
+    """Return the labels that a query groups by."""
+    return {label for by in re.findall(r"by \(([^)]+)\)", query) for label in by.split(", ")}
 
 
 def labels_of() -> dict[str, set[str]]:
@@ -35,35 +48,36 @@ def labels_of() -> dict[str, set[str]]:
     }
 
 
-def test_the_dashboard_has_a_panel_for_every_metric() -> None:
-    asked = {name for query in QUERIES for name in re.findall(r"kwire_proxy_\w+", query)}
+def test_the_dashboard_has_a_panel_for_every_metric(dashboard: Any) -> None:
+    queries = [target["expr"] for target in targets_of(dashboard)]
+    asked = {name for query in queries for name in re.findall(r"kwire_proxy_\w+", query)}
     served = {re.sub(r"_(bucket|sum|count)$", "", name) for name in labels_of()}
     assert {re.sub(r"_bucket$", "", name) for name in asked} == served
 
 
-@pytest.mark.parametrize(
-    "query", [*QUERIES, *(variable["query"]["query"] for variable in VARIABLES)]
-)
-def test_a_query_asks_for_a_metric_and_labels_that_there_are(query: str) -> None:
-    (name,) = re.findall(r"kwire_proxy_\w+", query)
-    labels = labels_of()[name]
-    asked = set(re.findall(r"(\w+)=~", query))
-    asked |= {one for by in re.findall(r"by \(([^)]+)\)", query) for one in by.split(", ")}
-    asked |= set(re.findall(r"label_values\(.*, (\w+)\)", query))
-    assert asked <= labels
-    assert query.count("(") == query.count(")")
-    assert set(re.findall(r'"\$(\w+)"', query)) <= {variable["name"] for variable in VARIABLES}
+def test_a_query_asks_for_a_metric_and_labels_that_there_are(
+    dashboard: Any, subtests: pytest.Subtests
+) -> None:
+    labels = labels_of()
+    variables = [entry for entry in dashboard["templating"]["list"] if entry["type"] == "query"]
+    names = {variable["name"] for variable in variables}
+    queries = [target["expr"] for target in targets_of(dashboard)]
+    for query in [*queries, *(variable["query"]["query"] for variable in variables)]:
+        with subtests.test(query):
+            (name,) = re.findall(r"kwire_proxy_\w+", query)
+            asked = set(re.findall(r"(\w+)=~", query)) | kept_labels(query)
+            asked |= set(re.findall(r"label_values\(.*, (\w+)\)", query))
+            assert asked <= labels[name]
+            assert query.count("(") == query.count(")")
+            assert set(re.findall(r'"\$(\w+)"', query)) <= names
 
 
-def test_legends_name_labels_that_their_query_keeps() -> None:
-    for panel in DASHBOARD["panels"]:
-        for target in panel["targets"]:
-            kept = {
-                one
-                for by in re.findall(r"by \(([^)]+)\)", target["expr"])
-                for one in by.split(", ")
-            }
-            assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= kept
+def test_legends_name_labels_that_their_query_keeps(dashboard: Any) -> None:
+    assert not [
+        target
+        for target in targets_of(dashboard)
+        if set(re.findall(r"{{(\w+)}}", target["legendFormat"])) - kept_labels(target["expr"])
+    ]
 
 
 def test_the_example_is_a_configuration_and_the_others_run_it() -> None:

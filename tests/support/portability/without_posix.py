@@ -1,8 +1,8 @@
 """Runs Python code without what only POSIX systems have, as far as that can be had on one of them.
 
-    python tests/support/portability/without_posix.py [--libraries] CODE [ARGUMENT ...]
+    python tests/support/portability/without_posix.py [--libraries=NAME,...] CODE [ARGUMENT ...]
 
-The standard library is imported first, and with --libraries those that choose their own code by the
+The standard library is imported first, and then libraries that choose their own code by the
 system's name, since their code for Windows is not what is tested. Then names that Windows lacks are
 taken away, event loops refuse signal handlers, folders cannot be opened, open files cannot be
 replaced or removed, nor read-only ones, and `msvcrt` locks.
@@ -44,7 +44,7 @@ OS = (
 )
 SIGNALS = "ALRM CHLD CONT HUP KILL PIPE QUIT STOP TSTP TTIN TTOU USR1 USR2 WINCH"
 SOCKET = "SO_REUSEPORT"
-LIBRARIES = ("pandas", "pyarrow", "pyspark.sql", "platformdirs", "textual.app")
+OPTION = "--libraries="
 
 
 class Missing(importlib.abc.MetaPathFinder):
@@ -125,10 +125,10 @@ def _is_open(about: os.stat_result) -> bool:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--libraries":
-        for library in LIBRARIES:
-            importlib.import_module(library)
-        del sys.argv[1]
+    if sys.argv[1].startswith(OPTION):
+        for library in sys.argv.pop(1).removeprefix(OPTION).split(","):
+            if library:
+                importlib.import_module(library)
     _, program, *sys.argv[1:] = sys.argv
     take_away()
     exec(compile(program, "<without POSIX>", "exec"), {"__name__": "__main__"})

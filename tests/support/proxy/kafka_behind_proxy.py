@@ -1,8 +1,5 @@
 """Real Kafka behind a proxy: listeners for its controllers, and a client's work."""
 
-from kafka import KafkaConsumer, KafkaProducer
-from kafka.admin import KafkaAdminClient, NewTopic
-
 import real_kafka
 from kwire.proxy import (
     Address,
@@ -32,6 +29,9 @@ async def in_front_of_controllers(proxy: Proxy, cluster: Cluster) -> str:
 
 def read_and_write(bootstrap: str) -> int:
     """Create a topic, produce to it, consume it; returns how many messages came back intact."""
+    from kafka import KafkaConsumer, KafkaProducer
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     admin.create_topics([NewTopic("orders", 2, 1)])
     admin.close()

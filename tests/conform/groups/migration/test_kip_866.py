@@ -1,9 +1,11 @@
 """The checks of KIP-866 on servers that migrate, on which they demand less."""
 
 from collections.abc import AsyncIterator
+from functools import cache
 
 import pytest
 
+from kwire.conform.check import Check
 from kwire.conform.needs import ServerRole
 from kwire.conform.registry import all_checks
 from kwire.conform.result import CheckResult
@@ -23,7 +25,6 @@ from scripted_node import ScriptedNode
 from tests.support.controller.server.migrating_cluster import ZooKeeperBrokers
 from tests.support.eventually import eventually
 
-CHECKS = {check.id: check for check in all_checks()}
 OLD = ("LeaderAndIsr", "StopReplica", "UpdateMetadata")
 
 
@@ -34,11 +35,16 @@ async def cluster() -> AsyncIterator[ZooKeeperBrokers]:
     await cluster.stop()
 
 
+@cache
+def checks() -> dict[str, Check]:
+    return {check.id: check for check in all_checks()}
+
+
 async def run_on(quorum: Quorum, check_id: str) -> CheckResult:
     leader = await quorum.wait_for_leader()
     host, port = quorum.addresses[leader.node_id]
     target = await examine_target(Address(host, port), role=ServerRole.CONTROLLER)
-    return await run_check(CHECKS[check_id], target)
+    return await run_check(checks()[check_id], target)
 
 
 async def test_a_controller_that_migrates_is_told_with_its_state(cluster: ZooKeeperBrokers) -> None:
@@ -97,5 +103,5 @@ async def test_a_broker_is_judged_by_what_it_runs_with(
 ) -> None:
     async with node:
         target = await examine_target(Address.parse(node.address), role=ServerRole.BROKER)
-        result = await run_check(CHECKS[f"migration/kip-866/{number}"], target)
+        result = await run_check(checks()[f"migration/kip-866/{number}"], target)
     assert result.answer is verdict

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from textual.pilot import Pilot
-from textual.widgets import Input, Static
-from textual.widgets.tree import TreeNode
-
-from kwire.cli.watch_screen.app import WatchApp
-from kwire.cli.watch_screen.details import Details, TreePosition
-from kwire.cli.watch_screen.flow_list import FlowList
 from kwire.proxy import DecodedFlow
 from tests.support.eventually import eventually
 from tests.support.proxy.feed.voting_traffic import Traffic, traffic
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+    from textual.widgets import DataTable, Input
+    from textual.widgets.tree import TreeNode
+
+    from kwire.cli.watch_screen.app import WatchApp
+    from kwire.cli.watch_screen.details import Details, TreePosition
+    from kwire.cli.watch_screen.flow_list import FlowList
 
 
 @dataclass
@@ -43,15 +46,70 @@ class Screen:
 
     async def write(self, text: str) -> None:
         """Put a text into the line that is asked for, and press Enter."""
+        self.line.value = text
+        await self.press("enter")
+
+    def type_at_once(self, characters: str) -> None:
+        """Type as a terminal without bracketed paste pastes: keys, none of them waited for."""
+        from textual.events import Key
+        from textual.keys import _character_to_key
+
+        for character in characters:
+            self.app.post_message(Key(_character_to_key(character), character))
+
+    def paste(self, text: str) -> None:
+        from textual.events import Paste
+
+        self.app.post_message(Paste(text))
+
+    @property
+    def is_writing(self) -> bool:
+        """True if keys go into a line."""
+        from textual.widgets import Input
+
+        return isinstance(self.app.focused, Input)
+
+    @property
+    def line(self) -> Input:
+        """The line that is being written."""
+        from textual.widgets import Input
+
         line = self.app.screen.focused
         assert isinstance(line, Input)
-        line.value = text
-        await self.press("enter")
+        return line
+
+    @property
+    def filter(self) -> Input:
+        """The line of the filter."""
+        from textual.widgets import Input
+
+        return self.app.query_one("#filter Input", Input)
+
+    @property
+    def flows(self) -> FlowList:
+        """The list of flows."""
+        from kwire.cli.watch_screen.flow_list import FlowList
+
+        return self.app.query_one(FlowList)
+
+    @property
+    def details(self) -> Details:
+        """The tree of the flow at the cursor."""
+        from kwire.cli.watch_screen.details import Details
+
+        return self.app.query_one(Details)
+
+    @property
+    def rules(self) -> DataTable[Any]:
+        """The table of rules."""
+        from textual.widgets import DataTable
+
+        return self.app.screen.query_one(DataTable)
 
     @property
     def lines(self) -> list[str]:
         """The list of flows as it is drawn."""
-        flows = self.app.query_one(FlowList)
+        flows = self.flows
         drawn = (flows.render_line(y).text.rstrip() for y in range(flows.size.height))
         return [line for line in drawn if line]
 
@@ -63,11 +121,20 @@ class Screen:
     @property
     def tree(self) -> list[str]:
         """The open branches of the details."""
-        details = self.app.query_one(Details)
-        return [str(node.label) for node in opened(details.root)]
+        return [str(node.label) for node in opened(self.details.root)]
+
+    def branch(self, path: str) -> TreeNode[TreePosition]:
+        """Return the branch of the field that an edit would change."""
+        return next(
+            node
+            for node in opened(self.details.root)
+            if node.data is not None and node.data.path == path
+        )
 
     def text(self, selector: str) -> str:
         """Return the text of a panel."""
+        from textual.widgets import Static
+
         static = self.app.screen.query_one(selector, Static)
         with self.app.console.capture() as said:
             self.app.console.print(static.content)
@@ -108,6 +175,8 @@ async def screen(
     view: str = "", token: bytes = b"", size: tuple[int, int] = (150, 40)
 ) -> AsyncIterator[Screen]:
     """A screen that a proxy answers."""
+    from kwire.cli.watch_screen.app import WatchApp  # textual
+
     async with traffic(token) as run:
         app = WatchApp(run.feed.address, view=view, token=token)
         async with app.run_test(size=size) as pilot:

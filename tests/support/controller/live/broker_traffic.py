@@ -4,9 +4,6 @@ import asyncio
 import uuid
 from collections.abc import Callable
 
-from kafka import KafkaConsumer, KafkaProducer
-from kafka.admin import KafkaAdminClient, NewTopic
-
 from kwire.controller.server.quorum import Quorum
 from kwire.image.partition import PartitionRegistration
 
@@ -40,6 +37,8 @@ async def until_partitions(
 
 
 def create(bootstrap: str, topic: str, partitions: int, replicas: int) -> None:
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     try:
         admin.create_topics(
@@ -50,6 +49,8 @@ def create(bootstrap: str, topic: str, partitions: int, replicas: int) -> None:
 
 
 def produce(bootstrap: str, topic: str, count: int) -> None:
+    from kafka import KafkaProducer
+
     producer = KafkaProducer(bootstrap_servers=bootstrap, enable_idempotence=True, acks="all")
     try:
         for sent in [producer.send(topic, str(n).encode()) for n in range(count)]:
@@ -60,6 +61,8 @@ def produce(bootstrap: str, topic: str, count: int) -> None:
 
 def transact(bootstrap: str, topic: str) -> None:
     """Three records that count and three that do not; readers are at read_committed."""
+    from kafka import KafkaProducer
+
     producer = KafkaProducer(bootstrap_servers=bootstrap, transactional_id="t")
     try:
         producer.init_transactions()
@@ -73,6 +76,8 @@ def transact(bootstrap: str, topic: str) -> None:
 
 
 def consume(bootstrap: str, topic: str, count: int) -> list[int]:
+    from kafka import KafkaConsumer
+
     consumer = KafkaConsumer(
         topic,
         bootstrap_servers=bootstrap,

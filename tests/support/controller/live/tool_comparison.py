@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from real_kafka import RunningNode, free_port
-from tests.support.controller.live.library_steps import outcomes_of_libraries
 from tests.support.controller.live.tool_directory_steps import FIRST, SECOND, plans
 from tests.support.controller.live.tool_runner import (
     LATE,
@@ -74,6 +73,8 @@ def outcomes(cluster: ComparedCluster, folder: Path) -> Outcomes:
 
     folder: for the files that the steps name.
     """
+    from tests.support.controller.live.library_steps import outcomes_of_libraries
+
     folder.mkdir()
     folders = {id: broker.folder for id, broker in cluster.brokers.items()}
     values = {

@@ -6,10 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 import confluent_kafka.admin
-from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.admin import NewTopic as AioTopic
 from confluent_kafka import cimpl
-from kafka.admin import KafkaAdminClient, NewTopic
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +20,8 @@ class ClientResult:
 
 def with_kafka_python(bootstrap: str, topic: str) -> ClientResult:
     """kafka-python."""
+    from kafka.admin import KafkaAdminClient, NewTopic
+
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     try:
         nodes = {node["broker_id"] for node in admin.describe_cluster()["brokers"]}
@@ -36,6 +35,8 @@ def with_kafka_python(bootstrap: str, topic: str) -> ClientResult:
 
 def with_aiokafka(bootstrap: str, topic: str) -> ClientResult:
     """aiokafka."""
+    from aiokafka.admin import AIOKafkaAdminClient
+    from aiokafka.admin import NewTopic as AioTopic
 
     async def use_client() -> ClientResult:
         admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
