@@ -8,6 +8,7 @@ import shlex
 import socket
 import sys
 from contextlib import suppress
+from typing import ClassVar
 
 from aiohttp import web
 from textual_serve import server
@@ -28,8 +29,16 @@ class BrowserScreen(AppService):
     asyncio complains, with a traceback, of a process that outlives its loop.
     """
 
+    open: ClassVar[set[BrowserScreen]] = set()
+
+    async def start(self, width: int, height: int) -> None:
+        """Start the process."""
+        self.open.add(self)
+        await super().start(width, height)
+
     async def stop(self) -> None:
         """Stop the process and wait until it has ended."""
+        self.open.discard(self)
         await super().stop()
         if self._process is not None:
             with suppress(TimeoutError):
@@ -52,6 +61,10 @@ class WatchServer(server.Server):
     async def on_startup(self, app: web.Application) -> None:
         """Print the address."""
         screen(stderr=True).print(f"open {self.public_url}; Ctrl-C ends it", style="dim")
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """Close the browsers' connections, which the server would wait for otherwise."""
+        await asyncio.gather(*(browser.remote_close() for browser in BrowserScreen.open.copy()))
 
     def initialize_logging(self) -> None:
         """Log no requests."""

@@ -14,6 +14,16 @@ from real_kafka.choice import required
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--no-first-run",
+)
+"""It asks nobody but this machine: textual's page names fonts of another host, and the browser
+waits half a minute for them where there is no network."""
+
 
 @pytest.fixture
 def chromium(tmp_path: Path) -> Iterator[Chrome]:
@@ -29,7 +39,7 @@ def chromium(tmp_path: Path) -> Iterator[Chrome]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     options.add_argument("--disable-dev-shm-usage")  # containers have little of it
-    for argument in ("--headless=new", "--no-sandbox", "--window-size=1500,900", profile):
+    for argument in (*QUIET, "--headless=new", "--no-sandbox", "--window-size=1500,900", profile):
         options.add_argument(argument)
     chrome = Chrome(options, ChromeService(driver))
     yield chrome

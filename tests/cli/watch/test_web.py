@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import re
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from subprocess import PIPE
+from threading import Event
 from typing import TYPE_CHECKING
+
+from aiohttp import ClientSession, WSCloseCode
 
 from real_kafka import free_port
 from tests.support.browser import chromium
@@ -144,3 +149,28 @@ def test_a_page_from_elsewhere_gets_no_screen(node: str) -> None:
             answers[origin] = connection.getresponse().status
             connection.close()
         assert answers == {None: 403, "http://evil.example": 403}
+
+
+def close_code(url: str, opened: Event) -> int | None:
+    """Open a screen as a browser does; return the code with which the server closes it."""
+
+    async def browse() -> int | None:
+        async with ClientSession() as session, asyncio.timeout(90):
+            browser = await session.ws_connect(f"{url}/ws", headers={"Origin": url})
+            await browser.receive()  # the screen has begun
+            opened.set()
+            async for _ in browser:
+                pass
+            return browser.close_code
+
+    return asyncio.run(browse())
+
+
+def test_the_server_closes_a_screen_that_is_open_when_it_ends(node: str) -> None:
+    """It would wait for the browser otherwise, for half a minute."""
+    opened = Event()
+    with feeding_proxy(node) as (_, feed), ThreadPoolExecutor(1) as pool:
+        with served(feed) as url:
+            code = pool.submit(close_code, url, opened)
+            assert opened.wait(90)
+        assert code.result() == WSCloseCode.OK
