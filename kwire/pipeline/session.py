@@ -42,8 +42,11 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "4",
+    "spark.python.daemon.module": "kwire.pipeline.worker_daemon",
 }
-"""On one machine: no port that others reach, no more tasks than it has cores for."""
+"""On one machine: no port that others reach, no more tasks than it has cores for, and workers that
+have kwire's code when they start.
+"""
 
 
 def spark_session(

@@ -36,11 +36,14 @@ def heartbeats_section(
     messages: DataFrame, sources: DataFrame | None, span: ReportSpan | None
 ) -> Section:
     """Return the gaps between heartbeats of each broker over time."""
+    nothing = Section(topic=TOPIC, finding="No two heartbeats of a broker in these tables.")
+    if span is None:
+        return nothing
     by_broker = heartbeats(messages, sources).collect()
     gaps = heartbeat_gaps(messages, sources).where("gap is not null")
     drawn = gaps.select("at", "broker_id", "gap").orderBy(f.desc("gap")).limit(BEATS).collect()
-    if span is None or not drawn:
-        return Section(topic=TOPIC, finding="No two heartbeats of a broker in these tables.")
+    if not drawn:
+        return nothing
     worst = by_broker[0]
     return Section(
         topic=TOPIC,

@@ -21,12 +21,15 @@ NORMAL = "REBALANCE_IN_PROGRESS"
 
 def rebalances_section(messages: DataFrame, span: ReportSpan | None) -> Section:
     """Return the rebalances of the most restless groups over time, and their errors."""
+    nothing = Section(topic=TOPIC, finding="No group has a member in these tables.")
+    if span is None:
+        return nothing
     summed = rebalances(messages)
     totals = summed.agg(
         f.count(f.lit(1)).alias("groups"), f.sum("rebalances").alias("rebalances")
     ).collect()[0]
-    if span is None or not totals.groups:
-        return Section(topic=TOPIC, finding="No group has a member in these tables.")
+    if not totals.groups:
+        return nothing
     groups = summed.limit(GROUPS).collect()
     order = list(dict.fromkeys(row.group_id for row in groups))
     known = f.col("group_id").isin(order)

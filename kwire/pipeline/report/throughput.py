@@ -44,9 +44,12 @@ Rates = dict[str, dict[int, tuple[int, int, int]]]
 
 def throughput_section(calls: DataFrame, span: ReportSpan | None) -> Section:
     """Return calls and bytes a second over time, by API and by client."""
+    nothing = Section(topic=TOPIC, finding="No call in these tables.")
+    if span is None:
+        return nothing
     top = {by: throughput(calls, [by]).limit(len(COLOURS)).collect() for by in ("api", "client_id")}
-    if span is None or not top["api"]:
-        return Section(topic=TOPIC, finding="No call in these tables.")
+    if not top["api"]:
+        return nothing
     totals = {row.step: _numbers(row) for row in _sums(calls, span).collect()}
     by = {
         "API": _rates(calls, "api", [row.api for row in top["api"]], totals, span),

@@ -25,6 +25,9 @@ OUTCOMES = {
 
 def transactions_section(messages: DataFrame, span: ReportSpan | None) -> Section:
     """Return the longest transactions over time, and what became of all."""
+    nothing = Section(topic=TOPIC, finding="No transaction in these tables.")
+    if span is None:
+        return nothing
     summed = transactions(messages)
     totals = summed.agg(
         f.count(f.lit(1)).alias("ids"),
@@ -32,8 +35,8 @@ def transactions_section(messages: DataFrame, span: ReportSpan | None) -> Sectio
         f.max_by("transactional_id", "longest_open_ms").alias("longest_id"),
         f.max("longest_open_ms").alias("longest_open_ms"),
     ).collect()[0]
-    if span is None or not totals.ids:
-        return Section(topic=TOPIC, finding="No transaction in these tables.")
+    if not totals.ids:
+        return nothing
     ids = summed.limit(IDS).collect()
     order = [row.transactional_id for row in ids]
     drawn = (
