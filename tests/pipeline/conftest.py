@@ -7,14 +7,31 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kwire.pipeline.ingest import ingest
-from kwire.pipeline.session import spark_session
+from kwire.pipeline.session import LOCAL, spark_session
 from real_kafka import Launcher
 from tests.support.cli.command import Command
+from tests.support.pipeline.command_process import FLAGS
 from tests.support.pipeline.recorded_history import History, make_history
 from tests.support.pipeline.tables import Tables
 
-QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-"""Jobs of seconds are not worth being compiled well."""
+OF_SESSION = {
+    "spark.driver.extraJavaOptions": f"{FLAGS} -Dspark.testing=true",
+    "spark.default.parallelism": "1",
+    "spark.sql.planChangeValidation": "false",
+}
+OF_QUERIES = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""Queries of a few rows: to plan and to compile them well costs more than to run them.
+
+Without generated code Spark runs only where `spark.testing` is set, which checks each plan, too.
+"""
+
+KWIRES = dict(LOCAL)
+"""The settings of a session on one machine, as kwire has them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -27,15 +44,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Spark on two cores of this machine, without a package that is not in PySpark."""
-    session = spark_session("local[2]", settings=QUICK)
-    yield session
-    session.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        # A command that gets this session would set kwire's own settings in it.
+        for name, value in (OF_SESSION | OF_QUERIES).items():
+            patch.setitem(LOCAL, name, value)
+        session = spark_session("local[2]")
+        yield session
+        session.stop()
 
 
-@pytest.fixture(scope="session")
-def history(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> History:
+@pytest.fixture
+def as_users_have_it(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have queries planned and compiled with the settings that kwire gives its sessions."""
+    for name in OF_QUERIES:
+        monkeypatch.delitem(LOCAL, name)
+        spark.conf.unset(name)
+    for name in OF_QUERIES.keys() & KWIRES.keys():
+        monkeypatch.setitem(LOCAL, name, KWIRES[name])
+    yield
+    for name, value in OF_QUERIES.items():
+        spark.conf.set(name, value)
+
+
+FRAMES = [
+    pytest.param(5_000, id="small"),
+    pytest.param(100_000, id="large", marks=pytest.mark.nightly),  # of several files and tasks
+]
+
+
+@pytest.fixture(scope="session", params=FRAMES)
+def history(
+    request: pytest.FixtureRequest, kafka: Launcher, tmp_path_factory: pytest.TempPathFactory
+) -> History:
     """A recording of a real quorum. Shared: leave its files as they are."""
-    return make_history(kafka, tmp_path_factory.mktemp("history"))
+    return make_history(kafka, tmp_path_factory.mktemp("history"), request.param)
 
 
 @pytest.fixture
@@ -50,5 +92,5 @@ def tables(
 ) -> Tables:
     """All tables, made once."""
     folder = tmp_path_factory.mktemp("tables")
-    paths = [str(history.captures), str(history.logs[3000])]
+    paths = [str(history.captures), str(history.log)]
     return Tables(folder, ingest(spark, paths, str(folder)), spark)

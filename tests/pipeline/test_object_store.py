@@ -15,6 +15,7 @@ from kwire.pipeline.opening import has_file_system
 from kwire.pipeline.store.ledger import Ledger
 from kwire.pipeline.store.location import Location
 from kwire.pipeline.store.maintenance import maintain
+from tests.support.cli.command import Command, Run
 from tests.support.pipeline.command_process import CommandProcess
 from tests.support.pipeline.object_store import ObjectStore, object_store
 from tests.support.pipeline.recordings import CALLS, recordings_in, write_recordings
@@ -24,19 +25,13 @@ INGEST = ("pipeline", "ingest", CAPTURES, "-o", TABLES, "--json")
 
 
 @pytest.fixture(scope="module")
-def store() -> Iterator[ObjectStore]:
-    """The server, known to this process and to those that it starts."""
+def store(spark: SparkSession) -> Iterator[ObjectStore]:
+    """The server, known to this process, to those that it starts, and to Spark's workers."""
     with object_store() as store, pytest.MonkeyPatch.context() as patch:
         for name, value in store.env.items():
             patch.setenv(name, value)
+            patch.setitem(spark.sparkContext.environment, name, value)
         yield store
-
-
-@pytest.fixture(scope="module")
-def command(store: ObjectStore) -> Iterator[CommandProcess]:
-    """A process whose Spark has the server in its environment: Python workers inherit it."""
-    with CommandProcess() as process:
-        yield process
 
 
 @pytest.fixture
@@ -54,11 +49,10 @@ def put(files: Any, folder: Path, count: int, *, begin: int = 0) -> None:
         files.put_file(str(path), f"kwire/captures/{path.name}")
 
 
-def summary(result: dict[str, Any]) -> dict[str, Any]:
-    """The JSON that an ingest printed."""
-    assert result["code"] == 0, result
-    found: dict[str, Any] = json.loads(result["out"])
-    return found
+def printed(run: Run) -> Any:
+    """The JSON that a command printed."""
+    assert run.code == 0, run.err
+    return run.json
 
 
 def kept(files: Any) -> Counter[str]:
@@ -70,29 +64,27 @@ def kept(files: Any) -> Counter[str]:
 
 @pytest.mark.timeout(600)
 def test_captures_become_tables_that_commands_and_others_read(
-    bucket: Any, command: CommandProcess, tmp_path: Path
+    bucket: Any, kwire: Command, tmp_path: Path
 ) -> None:
-    first = summary(command(*INGEST))
+    first = printed(kwire(*INGEST))
     assert first["read"] == [f"{CAPTURES}/recording-{number}.avro" for number in range(2)]
     assert (first["rows"]["calls"], first["repeated"]) == (2 * CALLS, 0)
     put(bucket, tmp_path, 1, begin=2)
-    again = summary(command(*INGEST))
+    again = printed(kwire(*INGEST))
     assert (again["rows"]["calls"], again["repeated"]) == (CALLS, 2 * 2 * CALLS)
     everything = {f"recording-{number}" for number in range(3)}
     assert recordings_in(TABLES) == everything
     assert kept(bucket)["_ingests"] == 0
     query = "select date, hour, api, count(*) as calls from calls group by all order by api"
-    asked = command("pipeline", "sql", TABLES, query, "--json")
     day = {"date": "2026-11-21", "hour": 7}
-    assert json.loads(asked["out"]) == [
+    assert printed(kwire("pipeline", "sql", TABLES, query, "--json")) == [
         day | {"api": "ApiVersions", "calls": 3 * 2},
         day | {"api": "Vote", "calls": 3 * 3},
     ]
-    analysed = command("pipeline", "analyse", TABLES, "latencies", "--json")
-    latencies = json.loads(analysed["out"])["latencies"]
+    latencies = printed(kwire("pipeline", "analyse", TABLES, "latencies", "--json"))["latencies"]
     assert {row["api"]: row["calls"] for row in latencies} == {"ApiVersions": 6, "Vote": 9}
-    cleaned = command("pipeline", "maintain", TABLES, "--unused-hours", "0", "--json")
-    joined = {row["table"]: row["into"] for row in json.loads(cleaned["out"])}
+    cleaned = printed(kwire("pipeline", "maintain", TABLES, "--unused-hours", "0", "--json"))
+    joined = {row["table"]: row["into"] for row in cleaned}
     assert joined["frames"] == joined["sources"] == 1
     assert (kept(bucket)["frames"], kept(bucket)["sources"]) == (1, 1)
     assert recordings_in(TABLES) == everything
@@ -106,13 +98,13 @@ def by_duckdb() -> dict[str, int]:
     return dict(counted)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
-def test_two_at_once_and_one_that_is_killed(bucket: Any, command: CommandProcess) -> None:
+def test_two_at_once_and_one_that_is_killed(bucket: Any, kwire: Command) -> None:
     with CommandProcess() as other:
         other.begin(*INGEST)
         assert next(line for line in other.lines() if line in ("reading frames", "committing"))
-        ours, theirs = summary(command(*INGEST)), summary(other.result())
+        ours, theirs = printed(kwire(*INGEST)), json.loads(other.result()["out"])
         assert sorted((ours["repeated"], theirs["repeated"])) == [0, 2 * 2 * CALLS]
         assert recordings_in(TABLES) == {"recording-0", "recording-1"}
         bucket.rm("kwire/tables", recursive=True)
@@ -120,7 +112,7 @@ def test_two_at_once_and_one_that_is_killed(bucket: Any, command: CommandProcess
         next(line for line in other.lines() if line == "committing")
         other.kill()
     assert recordings_in(TABLES) in (set(), {"recording-0", "recording-1"})
-    assert command(*INGEST)["code"] == 0
+    printed(kwire(*INGEST))
     assert recordings_in(TABLES) == {"recording-0", "recording-1"}
     maintain(TABLES, unused_hours=0)
     assert kept(bucket)["_ingests"] == 0

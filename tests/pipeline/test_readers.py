@@ -1,14 +1,13 @@
 """Programs that are not Spark read the tables, and find in them what Spark finds."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.ingest import ingest
 from kwire.pipeline.opening import open_tables
@@ -26,6 +25,12 @@ def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     write_captures(folder / "captures", captures=2)
     ingest(spark, [str(folder / "captures")], str(folder / "tables"))
     return folder / "tables"
+
+
+@pytest.fixture(scope="module")
+def opened(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
+    """The tables as Spark opens them."""
+    return open_tables(spark, str(folder))
 
 
 def by_files(table: DeltaTable) -> pa.Table:
@@ -57,19 +62,17 @@ def as_text(rows: pa.Table, names: list[str]) -> list[str]:
     return sorted(json.dumps(row, default=str) for row in rows.select(names).to_pylist())
 
 
-@pytest.mark.parametrize("read", [by_files, by_dataset, by_pandas], ids=lambda read: read.__name__)
 @pytest.mark.parametrize("name", ALL)
-def test_every_row_is_the_same(
-    spark: SparkSession, folder: Path, name: str, read: Callable[[DeltaTable], pa.Table]
-) -> None:
+def test_every_row_is_the_same(opened: dict[str, DataFrame], folder: Path, name: str) -> None:
     names = TABLES[name].names
-    found = read(DeltaTable(str(folder / name)))
-    expected = open_tables(spark, str(folder))[name].select(*names).toArrow()
-    assert found.num_rows == expected.num_rows > 0
-    utc = pa.Table.from_arrays(
-        [_utc(found[one]).cast(expected.schema.field(one).type) for one in names], names
-    )
-    assert as_text(utc, names) == as_text(expected, names)
+    expected = opened[name].select(*names).toArrow()
+    assert expected.num_rows > 0
+    for read in (by_files, by_dataset, by_pandas):
+        found = read(DeltaTable(str(folder / name)))
+        utc = pa.Table.from_arrays(
+            [_utc(found[one]).cast(expected.schema.field(one).type) for one in names], names
+        )
+        assert as_text(utc, names) == as_text(expected, names), read.__name__
 
 
 def _utc(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -79,7 +82,9 @@ def _utc(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def test_fields_of_structs_and_of_json_are_to_be_had(spark: SparkSession, folder: Path) -> None:
+def test_fields_of_structs_and_of_json_are_to_be_had(
+    opened: dict[str, DataFrame], folder: Path
+) -> None:
     messages = DeltaTable(str(folder / "messages")).to_pyarrow_dataset()
     struct = "vote_request.topics[1].partitions[1].replica_epoch"
     body = "json_extract_string(body, '$.error_code')"
@@ -92,7 +97,7 @@ def test_fields_of_structs_and_of_json_are_to_be_had(spark: SparkSession, folder
         found = sorted(row[0] for row in epochs.fetchall()), [row[0] for row in codes.fetchall()]
     # See `decodable_calls`: the epoch is the number of the event, which is even.
     assert found == (list(range(0, 60, 2)), ["35"] * 30)
-    rows = open_tables(spark, str(folder))["messages"]
+    rows = opened["messages"]
     spark_struct = "vote_request.topics[0].partitions[0].replica_epoch"
     seen = rows.where("vote_request is not null").selectExpr(spark_struct).collect()
     assert sorted(row[0] for row in seen) == found[0]

@@ -1,5 +1,6 @@
 """Files are found, planned and read slice by slice, wherever fsspec finds them."""
 
+import struct
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from kwire.pipeline.reading.planning import plan, plan_in_tasks
 from kwire.pipeline.reading.storage import CAPTURED, LOGGED, FileKind, NothingToRead, find
 from kwire.proxy.capture.pcap_export import write_pcapng
 from tests.support.capture.capture_records import record, write
+from tests.support.paths import ROOT
 from tests.support.pipeline.captured_rows import vote
 from tests.support.pipeline.damaged_captures import NO_FILES
-from tests.support.pipeline.recorded_history import History
+
+LOG = ROOT / "fixtures" / "logdirs" / "kafka-4.3.1"
 
 
 def rows(batches: list[pa.RecordBatch]) -> list[dict[str, object]]:
@@ -183,8 +186,17 @@ def test_a_broken_batch_is_a_row_with_file_and_offset(tmp_path: Path, damage: st
     assert (lost["offset"], lost["position"]) == (None, len(good))
 
 
-def test_a_segment_is_cut_where_its_index_knows_a_batch(history: History) -> None:
-    folder = str(history.logs[3000])
-    whole = logged(folder)
-    assert logged(folder, split=500) == whole
-    assert len(plan(find([folder], LOGGED), 500)) > 3
+def test_a_segment_is_cut_where_its_index_knows_a_batch(tmp_path: Path) -> None:
+    batches = [log_batch(offset, TOPIC) for offset in range(9)]
+    path, size = segment(tmp_path, *batches), len(batches[0])
+    entries = [struct.pack(">ii", number, number * size) for number in range(1, len(batches))]
+    path.with_suffix(".index").write_bytes(b"".join(entries))
+    parts = plan(find([str(path)], LOGGED), 2 * size)
+    assert [part.start // size for part in parts] == [0, 2, 4, 6, 8]
+    assert logged(str(path), 2 * size) == logged(str(path))
+
+
+def test_a_segment_of_kafkas_is_cut_where_its_index_knows_a_batch() -> None:
+    (path,) = map(str, LOG.glob("*/00000000000000000000.log"))
+    assert len(plan(find([path], LOGGED), 500)) == 2
+    assert logged(path, 500) == logged(path)

@@ -16,7 +16,6 @@ from kwire.capture import CaptureFile, RecordEncoder, read_capture
 from kwire.capture.file import hidden
 from kwire.pipeline.decoding import decode_batch
 from kwire.pipeline.ingest import ingest
-from kwire.pipeline.opening import open_tables
 from kwire.pipeline.schemas import OF_CAPTURES
 from kwire.pipeline.store.maintenance import maintain
 from kwire.pipeline.streaming.captures import captures as followed
@@ -30,11 +29,17 @@ from kwire.pipeline.writing.tasks import settle
 from tests.support.capture.capture_records import record, write
 from tests.support.cli.command import KWIRE, Command
 from tests.support.pipeline.captured_rows import AT, batch, row
+from tests.support.pipeline.command_process import QUICK
 from tests.support.pipeline.decodable_calls import call, write_captures
-from tests.support.pipeline.streamed_tables import QUICK, rows
+from tests.support.pipeline.recordings import plain_rows, rows_of
 
 LAST = "night-1.avro"
 OPTIONS = ("--once", "--files", "1", "--master", "local[2]")
+
+
+@pytest.fixture(autouse=True)
+def _ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kwire.pipeline.streaming.job.PAUSE", 0.02)
 
 
 def stream(folder: Path, output: Path, until: str, end: signal.Signals) -> tuple[int, list[str]]:
@@ -61,7 +66,7 @@ def stream(folder: Path, output: Path, until: str, end: signal.Signals) -> tuple
         return process.wait(), behind
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_killed_twice_and_interrupted_it_makes_the_tables_of_ingest(
     spark: SparkSession, kwire: Command, tmp_path: Path
@@ -84,8 +89,7 @@ def test_killed_twice_and_interrupted_it_makes_the_tables_of_ingest(
     assert last.json["repeated"] == len(list(read_capture(folder / LAST)))
     copy.unlink()
     ingest(spark, [str(folder)], str(ingested))
-    for table in OF_CAPTURES:
-        assert rows(spark, streamed, table) == rows(spark, ingested, table), table
+    assert plain_rows(streamed) == plain_rows(ingested)
 
 
 def test_a_batch_that_cannot_be_read_ends_the_stream_with_its_reason(
@@ -122,7 +126,7 @@ def test_batches_make_the_tables_of_ingest_whatever_is_maintained_between(
     """Every tenth response comes in the next capture, which is the next batch."""
     folder, streamed, ingested = (tmp_path / name for name in ("captures", "streamed", "ingested"))
     folder.mkdir()
-    write_captures(folder)
+    write_captures(folder, captures=3)
     captures = sorted(folder.iterdir())
     for path in captures:
         path.rename(hidden(path))
@@ -131,10 +135,9 @@ def test_batches_make_the_tables_of_ingest_whatever_is_maintained_between(
         run(followed(spark, str(folder)), str(streamed), every=None)
         maintain(str(streamed), unused_hours=0)
     ingest(spark, [str(folder)], str(ingested))
-    for table in OF_CAPTURES:
-        assert rows(spark, streamed, table) == rows(spark, ingested, table), table
-    batches = open_tables(spark, str(streamed))["sources"].where("kind = 'BATCH'")
-    assert sorted(row["first"] for row in batches.collect()) == [0, 1, 2, 3]
+    assert plain_rows(streamed) == plain_rows(ingested)
+    batches = [row["first"] for row in rows_of(streamed, "sources") if row["kind"] == "BATCH"]
+    assert sorted(batches) == [0, 1, 2]
     assert not list((streamed / FOLDER / "waiting").glob("*/*"))
 
 
@@ -157,11 +160,11 @@ def test_tables_without_their_checkpoint_get_nothing_twice(
     folder.mkdir()
     write_captures(folder, captures=2)
     first = run(followed(spark, str(folder)), str(output), every=None)
-    before = {table: rows(spark, output, table) for table in OF_CAPTURES}
+    before = plain_rows(output)
     shutil.rmtree(output / FOLDER)
     again = run(followed(spark, str(folder)), str(output), every=None)
     assert (again.repeated, again.rows) == (first.rows["frames"], {})
-    assert {table: rows(spark, output, table) for table in OF_CAPTURES} == before
+    assert plain_rows(output) == before
 
 
 def test_a_stream_that_begins_anew_takes_over_what_waits(
@@ -177,8 +180,7 @@ def test_a_stream_that_begins_anew_takes_over_what_waits(
     hidden(last).rename(last)
     run(followed(spark, str(folder)), str(streamed), every=None)
     ingest(spark, [str(folder)], str(ingested))
-    for table in OF_CAPTURES:
-        assert rows(spark, streamed, table) == rows(spark, ingested, table), table
+    assert plain_rows(streamed) == plain_rows(ingested)
 
 
 def test_what_waits_too_long_is_settled_without_its_other_half(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from kwire.proxy.capture.record_topic import TopicAddress, TopicProducer
 from real_kafka import Cluster, artifact
 from tests.support.capture.capture_records import record, write
 from tests.support.pipeline.decodable_calls import call, notice
-from tests.support.pipeline.streamed_tables import rows
+from tests.support.pipeline.recordings import plain_rows
 
 PATIENCE = 120.0
 RECORDS = [notice(1_000), *(entry for event in range(40) for entry in call(event))]
@@ -60,7 +60,7 @@ def spark_kafka(spark: SparkSession) -> SparkSession:
     return spark
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_topic_becomes_the_tables_of_a_capture(
     spark_kafka: SparkSession, captured: TopicAddress, tmp_path: Path
@@ -76,6 +76,6 @@ def test_a_topic_becomes_the_tables_of_a_capture(
         summary = stream(followed, str(tmp_path / "streamed"), every=None)
     assert topic.lost == 0
     assert sum(summary.frames.values()) == len(RECORDS) - 50
+    streamed, ingested = (plain_rows(tmp_path / name) for name in ("streamed", "ingested"))
     for table in ("calls", "quorum", "messages", "verdicts"):
-        streamed, ingested = (tmp_path / name for name in ("streamed", "ingested"))
-        assert rows(spark_kafka, streamed, table) == rows(spark_kafka, ingested, table), table
+        assert streamed[table] == ingested[table], table

@@ -169,7 +169,7 @@ def downloaded(chromium: Chrome, folder: Path) -> None:
     assert lines[0] == "client_id,node_id,calls,connections,request_bytes,response_bytes"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["none", "one", "nulls"])
 def test_few_rows_are_drawn_or_said_to_be_missing(
     spark: SparkSession, chromium: Chrome, tmp_path: Path, kind: str

@@ -82,7 +82,7 @@ def test_headings_say_what_changed(spark: SparkSession) -> None:
     assert all(len(one.figures) == len(one.tables) for one in made.values() if one.figures)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_two_empty_nights_say_so(spark: SparkSession) -> None:
     made = sections(spark, {}, lambda _: None, {})
     assert not any(one.figures or one.grids for one in made)

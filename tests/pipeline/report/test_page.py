@@ -8,7 +8,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.support.ui import WebDriverWait
 
 from kwire.pipeline.report import render, sections
-from kwire.pipeline.report.quorum_timeline import quorum_timelines
+from kwire.pipeline.report.quorum_timeline import QuorumTimeline
 from kwire.pipeline.report.section import Grid, Section
 from kwire.pipeline.report.style import duration, figure, label
 from tests.support.browser import chromium
@@ -47,7 +47,12 @@ def count(chromium: Chrome, selector: str) -> int:
 
 
 def test_a_browser_shows_the_night(
-    kwire: Command, tables: Tables, history: History, chromium: Chrome, tmp_path: Path
+    kwire: Command,
+    tables: Tables,
+    timeline: QuorumTimeline,
+    history: History,
+    chromium: Chrome,
+    tmp_path: Path,
 ) -> None:
     page = tmp_path / "report.html"
     done = kwire("pipeline", "report", str(tables.folder), "-o", str(page), "--title", "The night")
@@ -55,23 +60,23 @@ def test_a_browser_shows_the_night(
     look(chromium, page, plots=10)
     text = chromium.find_element("tag name", "body").text
     assert [topic for topic in TOPICS if topic.upper() in text] == TOPICS
-    (told,) = quorum_timelines(tables["quorum"], tables["sources"]).values()
-    longest = max(told.gaps, key=lambda gap: gap.milliseconds)
+    longest = max(timeline.gaps, key=lambda gap: gap.milliseconds)
     assert (
         f"node {longest.next_epoch.leader_id} took over after {duration(longest.milliseconds)}"
         in text
     )
     # A label that does not fit into its bar is left out.
-    eighth = (told.end - told.begin) / 8
-    wide = [term for term in told.epochs if term.end - max(term.begin, told.begin) > eighth]
+    eighth = (timeline.end - timeline.begin) / 8
+    wide = [term for term in timeline.epochs if term.end - max(term.begin, timeline.begin) > eighth]
     assert wide
     assert {f"epoch {term.epoch}" for term in wide} <= set(text.splitlines())
     for part in ("no leader", f"node {history.leaders[0]}", "node 3003", "Everything holds"):
         assert part in text
+    assert "No transaction in these tables" in text
     quorum = "#metadata-quorum"
-    assert count(chromium, f"{quorum} .barlayer .trace:last-child .point") == len(told.epochs)
-    assert count(chromium, f"{quorum} .shapelayer path") == len(told.gaps)
-    assert count(chromium, f"{quorum} .scatterlayer .points path") >= len(told.votes) + 2
+    assert count(chromium, f"{quorum} .barlayer .trace:last-child .point") == len(timeline.epochs)
+    assert count(chromium, f"{quorum} .shapelayer path") == len(timeline.gaps)
+    assert count(chromium, f"{quorum} .scatterlayer .points path") >= len(timeline.votes) + 2
     assert count(chromium, "#latency .heatmaplayer image") == 2
     assert count(chromium, "#controller-load .heatmaplayer image") >= 2
     assert count(chromium, "#in-sync-replicas .barlayer .point") >= 12

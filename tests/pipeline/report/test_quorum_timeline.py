@@ -7,20 +7,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.report.quorum import quorum_section
-from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline, quorum_timelines
+from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
 from kwire.pipeline.schemas import TABLES
 from tests.support.pipeline.analyses.table_rows import rows, second, stretch
 from tests.support.pipeline.recorded_history import JOINED_ID, VOTER_IDS, History
-from tests.support.pipeline.tables import Tables
 
 CLOCK = 0.002
 """Seconds: a log tells milliseconds, a capture microseconds."""
-
-
-@pytest.fixture(scope="module")
-def timeline(tables: Tables) -> QuorumTimeline:
-    (found,) = quorum_timelines(tables["quorum"], tables["sources"]).values()
-    return found
 
 
 def unix(at: datetime | None) -> float:

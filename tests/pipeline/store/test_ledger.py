@@ -16,6 +16,7 @@ from kwire.pipeline.store.delta import append, open_table
 from kwire.pipeline.store.ledger import FOLDER, Ledger, Overtaken
 from kwire.pipeline.store.location import Location
 from tests.support.pipeline.ledgered import NAMES, small_ingest
+from tests.support.seed import SEED
 
 KILLS = 20
 
@@ -26,9 +27,9 @@ def rows(output: Path, table: str) -> Counter[tuple[str, int]]:
     return Counter((row["capture"], row["event"]) for row in found.to_pylist())
 
 
-def writer(output: Path, capture: str, count: int, *, same: bool = False) -> subprocess.Popen[str]:
-    """A process that publishes ingests of a recording."""
-    words = [str(output), capture, str(count), "same" if same else "other"]
+def writer(output: Path, captures: str, count: int, kind: str = "other") -> subprocess.Popen[str]:
+    """A process that publishes ingests of recordings at once. kind: see `ledgered`."""
+    words = [str(output), captures, str(count), kind]
     command = [sys.executable, "-m", "tests.support.pipeline.ledgered", *words]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -91,45 +92,60 @@ def test_an_ingest_that_was_not_decided_is_as_if_it_had_never_been(
     assert not list(tmp_path.rglob("*.parquet"))
 
 
-@pytest.mark.timeout(300)
 def test_writers_at_once_are_exact(tmp_path: Path) -> None:
-    names = ["one", "two"]
-    writers = [writer(tmp_path, name, 12) for name in names]
-    for process in writers:
-        output, _ = process.communicate()
-        assert process.returncode == 0
-        assert len(output.split()) == 13
+    process = writer(tmp_path, "one,two", 6)
+    said, _ = process.communicate()
+    assert (process.returncode, len(said.split())) == (0, 14)
     expected = Counter(
-        {(name, 10 * n + event): 1 for name in names for n in range(12) for event in range(3)}
+        (name, 10 * number + event)
+        for name in ("one", "two")
+        for number in range(6)
+        for event in range(3)
     )
     assert rows(tmp_path, "frames") == rows(tmp_path, "calls") == expected
 
 
-@pytest.mark.timeout(300)
 def test_of_writers_of_the_same_frames_one_wins(tmp_path: Path) -> None:
-    writers = [writer(tmp_path, "one", 1, same=True) for _ in range(3)]
-    said = "".join(process.communicate()[0] for process in writers).split()
+    said = writer(tmp_path, "one,one,one", 1, "same").communicate()[0].split()
     assert set(rows(tmp_path, "frames").values()) == {1}
     assert len(said) == 6
 
 
+def decided_in(output: Path) -> set[str]:
+    """The ids of all ingests in tables, which have each of them whole and once."""
+    tables = Ledger(Location.of(str(output))).tables()
+    assert rows(output, "frames") == rows(output, "calls")
+    assert set(rows(output, "frames").values()) <= {1}
+    decided = {row["ingest"] for row in tables["sources"].to_pyarrow_table().to_pylist()}
+    assert sum(rows(output, "frames").values()) == 3 * len(decided)
+    return decided
+
+
+def test_a_writer_that_is_killed_at_any_step_leaves_no_half(tmp_path: Path) -> None:
+    output, _ = writer(tmp_path, "killed", 1, "killed").communicate()
+    *killed, (last, code) = (line.split() for line in output.splitlines())
+    assert {code for _, code in killed} == {str(-signal.SIGKILL)}
+    assert code == "0"
+    decided = decided_in(tmp_path)
+    before, after = (ingest in decided for ingest, _ in (killed[0], killed[-1]))
+    assert (before, after, last in decided) == (False, True, True)
+    assert decided < {ingest for ingest, _ in killed} | {last}
+
+
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
-def test_a_killed_writer_leaves_no_half(tmp_path: Path) -> None:
+def test_a_writer_that_is_killed_at_any_time_leaves_no_half(tmp_path: Path) -> None:
     """Fifty kills in the long form: `make interruptions`."""
-    moments = random.Random(7)
+    moments, kills = random.Random(SEED), int(os.environ.get("KWIRE_KILLS", KILLS))
     said = set[str]()
-    for kill in range(int(os.environ.get("KWIRE_KILLS", KILLS))):
+    for kill in range(kills):
         process = writer(tmp_path, f"capture-{kill}", 1000)
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(moments.randint(1, 4))]
         sleep(moments.uniform(0.0, 0.3))
         process.send_signal(signal.SIGKILL)
         said |= set("".join([*lines, process.communicate()[0]]).split()) - {"ready"}
-    tables = Ledger(Location.of(str(tmp_path))).tables()
-    assert rows(tmp_path, "frames") == rows(tmp_path, "calls")
-    assert set(rows(tmp_path, "frames").values()) <= {1}
-    decided = {row["ingest"] for row in tables["sources"].to_pyarrow_table().to_pylist()}
+    decided = decided_in(tmp_path)
     # What said ok is there; of each writer one more may be decided that could not say so.
     assert said <= decided
-    assert len(decided) <= len(said) + int(os.environ.get("KWIRE_KILLS", KILLS))
-    assert sum(rows(tmp_path, "frames").values()) == 3 * len(decided)
+    assert len(decided) <= len(said) + kills

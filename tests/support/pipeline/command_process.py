@@ -12,21 +12,26 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from types import TracebackType
 from typing import Any, Self
 
 RESULT = "result: "
 
+FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Of a JVM whose jobs of seconds are not worth being compiled well."""
+
+QUICK = {"JAVA_TOOL_OPTIONS": FLAGS}
+"""The same as the environment of a command."""
+
 
 class CommandProcess:
     """The process. What its commands print to stderr is in `lines`, as soon as they print it."""
 
-    def __init__(self, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", __name__],
-            env=os.environ | dict(env or {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -87,8 +92,7 @@ def main() -> None:
     from kwire.cli.main import main as kwire
     from kwire.pipeline.session import spark_session
 
-    settings = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-    spark = spark_session("local[2]", settings=settings)
+    spark = spark_session("local[2]", settings={"spark.driver.extraJavaOptions": FLAGS})
     for line in sys.stdin:
         code: object = 0
         with redirect_stdout(io.StringIO()) as out:

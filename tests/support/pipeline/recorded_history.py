@@ -5,7 +5,7 @@ Kafka 4.3.1: controllers 3000 to 3002, brokers 1 and 2, a proxy with its recorde
 2. The leader of the quorum is killed; another one leads; it comes back.
 3. Controller 3003 joins, becomes a voter, and is removed again.
 4. Broker 2 restarts, so that it leaves in-sync sets and comes back.
-5. As many small requests as it takes to have FRAMES frames.
+5. Small requests, until there are as many frames as are asked for.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ from real_kafka import Address as RealAddress
 from real_kafka import Cluster, Launcher, Layout, RunningNode, free_port
 from tests.support.eventually import eventually
 
-FRAMES = 100_000
-BATCH = 500
+BATCH = 100
 MESSAGES = 200
 VOTER_IDS = (3000, 3001, 3002)
 JOINED_ID = 3003
@@ -54,9 +53,12 @@ PATIENCE = 120.0
 """Seconds for a condition to come true, on a busy machine."""
 
 QUICK = {
+    "broker.heartbeat.interval.ms": "500",
+    "broker.session.timeout.ms": "4000",
     "controller.quorum.election.timeout.ms": "1000",
     "controller.quorum.fetch.timeout.ms": "2000",
     "default.replication.factor": "2",
+    "group.initial.rebalance.delay.ms": "0",
     "num.partitions": "3",
 }
 
@@ -73,14 +75,16 @@ class ClusterAction:
 
 @dataclass(slots=True)
 class History:
-    """captures: a folder of captures. logs: a copy of the metadata log's folder, by node id.
+    """captures: a folder of captures. log: a copy of the metadata log's folder of node 3000.
 
     leaders: node ids in the order in which they were seen to lead. directory_ids: by node id.
-    dumped: DumpLogSegments of the log of node 3000, segments and snapshots, by file name.
+    dumped: DumpLogSegments of the log, segments and snapshots, by file name. frames: in the
+    captures, not fewer than `least`.
     """
 
     captures: Path
-    logs: dict[int, Path] = field(default_factory=dict)
+    log: Path
+    least: int
     deeds: list[ClusterAction] = field(default_factory=list)
     leaders: list[int] = field(default_factory=list)
     directory_ids: dict[int, str] = field(default_factory=dict)
@@ -93,9 +97,12 @@ class History:
         return found
 
 
-def make_history(kafka: Launcher, folder: Path) -> History:
-    """Let it happen; a minute, most of it the starts of Java processes."""
-    history = History(captures=folder / "captures")
+def make_history(kafka: Launcher, folder: Path, least: int) -> History:
+    """Let it happen; half a minute, most of it the starts of Java processes.
+
+    least: the frames that it has at least.
+    """
+    history = History(folder / "captures", folder / "node-3000" / METADATA_FOLDER, least)
     history.captures.mkdir()
     ports = {broker: free_port() for broker in (1, 2)}
     advertised = {
@@ -108,12 +115,12 @@ def make_history(kafka: Launcher, folder: Path) -> History:
     cluster = Cluster(kafka, layout)
     try:
         asyncio.run(_Scenario(cluster, history, ports).play())
-        for node_id, node in cluster.controllers.items():
-            node.stop()
-            history.logs[node_id] = folder / f"node-{node_id}" / METADATA_FOLDER
-            data = Path(node.folder, "data")
-            shutil.copytree(data / METADATA_FOLDER, history.logs[node_id])
-            shutil.copy(data / META_PROPERTIES, history.logs[node_id].parent)
+        # The others make up a quorum still: the last leader would wait for one before it stops.
+        node = cluster.controllers[VOTER_IDS[0]]
+        node.stop()
+        data = Path(node.folder, "data")
+        shutil.copytree(data / METADATA_FOLDER, history.log)
+        shutil.copy(data / META_PROPERTIES, history.log.parent)
         _dump(cluster, history)
     finally:
         cluster.close()
@@ -258,11 +265,13 @@ class _Scenario:
         async with AsyncExitStack() as stack:
             broker = await stack.enter_async_context(await self.connect(1))
             controller = await stack.enter_async_context(await self.connect(leader))
-            while self.history.frames < FRAMES:
+            while True:
                 await asyncio.gather(
                     *(broker.send(*one) for one in _to_broker() for _ in range(BATCH)),
                     *(controller.send(*one) for one in _to_controller() for _ in range(BATCH)),
                 )
+                if self.history.frames >= self.history.least:
+                    return
 
     async def connect(self, node_id: int) -> Connection:
         """To a node, through the proxy; retried, since a node may be starting."""
@@ -345,8 +354,7 @@ async def _accepted(change: Callable[[], Awaitable[None]], done: str) -> None:
 
 
 def _dump(cluster: Cluster, history: History) -> None:
-    folder = history.logs[VOTER_IDS[0]]
-    paths = [str(path) for path in folder.iterdir() if path.suffix in (".log", ".checkpoint")]
+    paths = [str(path) for path in history.log.iterdir() if path.suffix in (".log", ".checkpoint")]
     flags = ["--cluster-metadata-decoder", "--files", ",".join(paths)]
     told = cluster.tool("org.apache.kafka.tools.DumpLogSegments", *flags)
     assert told.returncode == 0, told.stderr

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -56,6 +57,13 @@ def recordings_in(output: Path | str) -> set[str]:
     there = set(counts["sources"])
     assert counts == {name: dict.fromkeys(there, rows) for name, rows in WHOLE.items()}
     return there
+
+
+def rows_of(output: Path | str, table: str) -> list[dict[str, Any]]:
+    """The rows of a table."""
+    opened = Ledger(Location.of(str(output))).tables()[table]
+    found: list[dict[str, Any]] = opened.to_pyarrow_table().to_pylist()
+    return found
 
 
 def plain_rows(output: Path | str) -> dict[str, list[str]]:

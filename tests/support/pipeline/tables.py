@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from kwire.pipeline.store.location import Location
 from kwire.pipeline.store.sources import CAPTURE, Stretch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tables:
     """The tables of the history: its captures, and the metadata log of node 3000."""
 
@@ -25,8 +26,13 @@ class Tables:
     summary: Summary
     spark: SparkSession
 
+    @cached_property
+    def opened(self) -> dict[str, DataFrame]:
+        """All tables, by name."""
+        return open_tables(self.spark, str(self.folder))
+
     def __getitem__(self, name: str) -> DataFrame:
-        return open_tables(self.spark, str(self.folder))[name]
+        return self.opened[name]
 
 
 def write_table(folder: str, table: str, rows: Sequence[dict[str, Any]]) -> None:
