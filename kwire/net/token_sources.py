@@ -164,6 +164,9 @@ class TokenCommand:
                 output = await self._output(process)
         except BaseException as error:
             _kill(process)
+            # Without this, what it printed and nobody has read is waited for until its end, which
+            # a program that left the session keeps open.
+            process._transport.close()  # type: ignore[attr-defined]
             await process.wait()
             if isinstance(error, TimeoutError):
                 raise _late(self, self.timeout) from None

@@ -19,6 +19,7 @@ from kwire.net.connection import Connection
 from kwire.net.frames import RequestFrame
 from kwire.net.sasl import Credentials, Login, Mechanism
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode
+from tests.support.virtual_time import in_virtual_time
 
 TAKEN = SaslHandshakeResponse(mechanisms=("PLAIN", "SCRAM-SHA-256"))
 PATIENCE = 60.0
@@ -239,6 +240,7 @@ async def test_a_connection_whose_session_cannot_be_renewed_is_closed(
         (lambda frame: SILENCE, ConnectionFailed, "did not answer SASL within 0.5 s"),
     ],
 )
+@in_virtual_time
 async def test_a_login_that_comes_to_nothing_leaves_nothing(
     authenticate: Callable[[RequestFrame], SaslAuthenticateResponse | Raw],
     error: type[Exception],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from base64 import b64encode
@@ -151,10 +152,8 @@ async def test_an_answer_without_a_token_is_named_without_a_secret(
 
 
 async def test_an_endpoint_that_hangs_or_is_not_there_is_named(endpoint: Endpoint) -> None:
-    began = time.monotonic()
     with pytest.raises(TokenUnavailable, match=r"gives no token within 0\.2 s"):
         await endpoint.source(timeout=0.2).fetch()
-    assert time.monotonic() - began < 20
     url = "http://127.0.0.1:1/"
     with pytest.raises(TokenUnavailable, match="refuses the connection: nothing listens there"):
         await TokenEndpoint(url=url, client_id="a", client_secret="b").fetch()
@@ -208,7 +207,7 @@ async def test_a_file_is_read_each_time(tmp_path: Path) -> None:
 
 
 def python(code: str, timeout: float = 60.0) -> TokenCommand:
-    return TokenCommand(arguments=(sys.executable, "-c", code), timeout=timeout)
+    return TokenCommand(arguments=(sys.executable, "-ISc", code), timeout=timeout)
 
 
 async def test_a_command_prints_a_token_or_the_json_of_an_endpoint() -> None:
@@ -239,13 +238,8 @@ async def test_a_command_that_fails_is_named(code: str, why: str) -> None:
 
 async def test_a_command_that_never_ends_is_killed_with_all_it_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    code = (
-        "import os, subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        f"open({str(pids)!r}, 'w').write(str(child.pid))\n"
-        "time.sleep(600)"
-    )
-    fetching = asyncio.ensure_future(python(code).fetch())
+    code = f"sleep 600 & echo $! > {pids}; wait"
+    fetching = asyncio.ensure_future(TokenCommand(arguments=("sh", "-c", code)).fetch())
     pid = int(await eventually(lambda: pids.exists() and pids.read_text()))
     fetching.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -253,6 +247,17 @@ async def test_a_command_that_never_ends_is_killed_with_all_it_started(tmp_path:
     await eventually(lambda: _is_gone(pid))
     with pytest.raises(TokenUnavailable, match=r"gives no token within 0\.1 s"):
         await python("import time; time.sleep(600)", timeout=0.1).fetch()
+
+
+async def test_a_command_is_not_waited_for_by_whoever_keeps_its_output_open(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    child = f"setsid sh -c 'echo $$ > {pids}; exec sleep 600'"
+    code = f"{child} & while :; do [ ! -s {pids} ] || yes; done"
+    with pytest.raises(TokenUnavailable, match="prints more than 64 KiB"):
+        await TokenCommand(arguments=("sh", "-c", code), timeout=60).fetch()
+    pid = int(pids.read_text())
+    assert not _is_gone(pid)
+    os.kill(pid, signal.SIGKILL)
 
 
 def _is_gone(pid: int) -> bool:

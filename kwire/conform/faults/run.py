@@ -14,7 +14,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from random import Random
 from secrets import token_hex
@@ -179,8 +179,16 @@ class _Conductor:
             workload.start()
             tasks += [asyncio.create_task(self._fault(event)) for event in events]
             await asyncio.sleep(self.schedule.seconds)
-        except BaseException:
-            # Ctrl-C, or a cluster that is not ready: nothing that was made may stay.
+        except asyncio.CancelledError:
+            # Ctrl-C: nothing that was made may stay, nor come to be after the removal.
+            await self._halt(tasks)
+            await workload.stop(CLOSING)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SETTLE):
+                    await workload.settle()
+            await workload.remove()
+            raise
+        except BaseException:  # a cluster that is not ready
             await self._halt(tasks)
             await workload.stop(0)
             await workload.remove()

@@ -199,18 +199,20 @@ class Relay:
         # A filter may have taken its time over the client, which may have gone meanwhile.
         if self._closing_since is None:
             self._connecting = asyncio.get_running_loop().create_task(self._connect())
+            # Not within it: nothing runs of a task that is cancelled before its first step.
+            self._connecting.add_done_callback(self._connect_ended)
 
     async def _connect(self) -> None:
-        try:
-            refusal = await reach(self._upstream, self.node, self._tried)
-            if refusal is not None:
-                kind = NoticeKind.HANDSHAKE_FAILED if refusal.of_tls else NoticeKind.REFUSED
-                self._notice(kind, refusal.reason)
-                self._begin_closing(refusal.reason)
-                self.client.close()
-        finally:
-            self._connecting = None
-            self._settle()
+        refusal = await reach(self._upstream, self.node, self._tried)
+        if refusal is not None:
+            kind = NoticeKind.HANDSHAKE_FAILED if refusal.of_tls else NoticeKind.REFUSED
+            self._notice(kind, refusal.reason)
+            self._begin_closing(refusal.reason)
+            self.client.close()
+
+    def _connect_ended(self, task: asyncio.Task[None]) -> None:
+        self._connecting = None
+        self._settle()
 
     def _tried(self, target: Address) -> None:
         self._connection.upstream = str(target)

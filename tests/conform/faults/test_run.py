@@ -23,6 +23,7 @@ from kwire.faulty_network.fault import LEADER, FaultEvent, FaultKind
 from kwire.image import MetadataImage
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
 from tests.support.seed import SEED
+from tests.support.virtual_time import in_virtual_time
 
 CUT_THE_LEADER_OFF = [
     FaultEvent(at=0.7, lasts=5.5, kind=FaultKind.PARTITION, nodes=(LEADER,)),
@@ -41,7 +42,7 @@ async def run(seconds: float = 8.0, events: list[FaultEvent] | None = None) -> F
         await lab.stop()
 
 
-@pytest.mark.long
+@in_virtual_time
 async def test_a_quorum_in_order_passes(tmp_path: Any) -> None:
     result = await run()
     lines = list(summary(result, "kwire conform --faults"))
@@ -61,6 +62,7 @@ async def test_a_quorum_in_order_passes(tmp_path: Any) -> None:
     assert (tmp_path / "kwire.svg").read_text().startswith("<svg")
 
 
+@in_virtual_time
 async def test_acknowledged_before_the_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     async def wait_for_commit(offset: int, deferred_events: object) -> None:
         """Acknowledge at once: what a leader that is cut off has written is lost later."""
@@ -71,7 +73,7 @@ async def test_acknowledged_before_the_commit_is_found(monkeypatch: pytest.Monke
     assert "lost" in {anomaly.name for anomaly in result.unexpected}
 
 
-@pytest.mark.long
+@in_virtual_time
 async def test_a_lost_change_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     handle = QuorumController.handle
     changes = 0
@@ -91,7 +93,13 @@ async def test_a_lost_change_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "lost" in {anomaly.name for anomaly in result.unexpected}
 
 
+@in_virtual_time
 async def test_a_run_that_is_stopped_removes_what_it_made() -> None:
+    for _ in range(5):  # other requests are under way each time
+        await stop_a_run()
+
+
+async def stop_a_run() -> None:
     lab = KwireLab()
     schedule = FaultSchedule(seed=SEED, minutes=1, rate=60)
     reader = MetadataLogReader(lab.topology)

@@ -33,6 +33,7 @@ from tests.support.proxy.data_path.proxied_node import (
     proxied,
 )
 from tests.support.proxy.dialogue import Dialogue
+from tests.support.virtual_time import in_virtual_time
 
 
 async def test_a_request_reaches_the_node_and_its_answer_the_client() -> None:
@@ -65,6 +66,18 @@ async def test_a_client_that_stops_sending_still_gets_its_answer() -> None:
         await eventually(lambda: not proxy.connections)
         writer.close()
     assert [flow.outcome for flow in flows(events)] == [Outcome.ANSWERED]
+
+
+@in_virtual_time
+async def test_a_client_that_is_gone_before_the_node_is_sought_leaves_nothing() -> None:
+    async with proxied(grant, []) as (address, proxy):
+        loop = asyncio.get_running_loop()
+        for _ in range(50):
+            # Many are reset within the turn of the loop in which the proxy accepts them.
+            client, _ = await loop.create_connection(asyncio.Protocol, address.host, address.port)
+            client.abort()
+        await asyncio.sleep(1)
+        assert proxy.connections == ()
 
 
 async def test_a_request_is_not_lost_where_a_pause_comes_too_early(
@@ -255,6 +268,7 @@ async def test_a_silent_client_is_cut_and_told(limits: Limits, said: str) -> Non
     assert said in str(events)
 
 
+@in_virtual_time
 async def test_a_connection_at_rest_between_frames_is_left_alone() -> None:
     events: list[Event] = []
     limits = Limits(progress=0.3, first_frame=1.0)
@@ -330,15 +344,18 @@ async def test_a_connection_that_cannot_be_checked_leaves_the_others_their_limit
 
 
 async def test_closing_the_proxy_cuts_what_is_open_and_ends_its_flows() -> None:
+    asked = asyncio.Event()
+
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(len(VOTE))
+        asked.set()
         await reader.read()
 
     events: list[Event] = []
     async with proxied(never, events) as (address, proxy):
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(VOTE)
-        await eventually(lambda: NoticeKind.OPENED in kinds(events))
-        await asyncio.sleep(0.05)
+        await asked.wait()
         await proxy.close()
         assert await reader.read() == b""
         writer.close()
