@@ -29,6 +29,11 @@ class DemoScreen:
         self._repeats = RepeatLimit()
         self._over = False
 
+    @property
+    def is_terminal(self) -> bool:
+        """True if people may read along."""
+        return self._console.is_terminal
+
     def heading(self, text: str) -> None:
         """Print the heading of a step."""
         self.say(Text(f"\n── {text} ", "bold magenta"))

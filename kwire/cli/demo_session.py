@@ -112,6 +112,7 @@ class DemoSession:
                     self._spinner.stop()
                 await show_steps(controllers, demo_screen)
                 await self._watch(controllers, demo_screen, feed)
+                await tap.caught_up()
                 self._finish(demo_screen)
             finally:
                 demo_screen.close()

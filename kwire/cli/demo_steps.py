@@ -16,8 +16,14 @@ from kwire.errors import KwireError
 READY = 60.0
 """Seconds for the quorum to elect a leader and to hear of the joining controller."""
 
+LOOK = 0.5
+"""Seconds between two looks whether the quorum is ready."""
+
 PACE = 1.5
-"""Seconds between steps, for people to read what passed."""
+"""Seconds between steps on a terminal, for people to read what passed."""
+
+UNREAD_PACE = 0.1
+"""Seconds between steps where the output goes elsewhere: what passed comes before the next step."""
 
 
 async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
@@ -27,23 +33,24 @@ async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
     """
     planned = await _until_ready(controllers)
     assert planned.directory_id is not None
+    pace = PACE if screen.is_terminal else UNREAD_PACE
     async with AdminClient(bootstrap_controllers=controllers, client_id=CLIENT_ID) as admin:
         screen.heading("Describe the quorum: its controllers are asked directly (KIP-919)")
-        before = await _describe(admin, screen)
+        before = await _describe(admin, screen, pace)
 
         screen.heading(f"Add controller {JOINING} to the voters (KIP-853)")
         await admin.add_raft_voter(JOINING, planned.directory_id, planned.endpoints)
-        await asyncio.sleep(PACE)
+        await asyncio.sleep(pace)
 
         screen.heading("Describe the quorum")
-        _expect(await _describe(admin, screen), before | {JOINING})
+        _expect(await _describe(admin, screen, pace), before | {JOINING})
 
         screen.heading(f"Remove controller {JOINING} from the voters")
         await admin.remove_raft_voter(JOINING, planned.directory_id)
-        await asyncio.sleep(PACE)
+        await asyncio.sleep(pace)
 
         screen.heading("Describe the quorum")
-        _expect(await _describe(admin, screen), before)
+        _expect(await _describe(admin, screen, pace), before)
 
 
 async def _until_ready(controllers: list[str]) -> VoterChangePlan:
@@ -63,13 +70,13 @@ async def _until_ready(controllers: list[str]) -> VoterChangePlan:
                 problem = str(error)
             if time.monotonic() > deadline:
                 raise CommandFailed(f"the quorum is not ready after {READY:.0f} s: {problem}.")
-            await asyncio.sleep(PACE / 3)
+            await asyncio.sleep(LOOK)
 
 
-async def _describe(admin: AdminClient, screen: DemoScreen) -> set[int]:
+async def _describe(admin: AdminClient, screen: DemoScreen, pace: float) -> set[int]:
     """Show voters and observers; return the ids of the voters."""
     quorum = await admin.describe_metadata_quorum()
-    await asyncio.sleep(PACE)
+    await asyncio.sleep(pace)
     screen.replicas(quorum_data.status("", quorum))
     return {voter.replica_id for voter in quorum.voters}
 

@@ -49,6 +49,8 @@ class Tap:
         self._waiting = 0
         self._filled = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
+        self._emptied = asyncio.Event()
+        self._emptied.set()
         self.undecoded = 0
         self.dropped = 0
 
@@ -63,6 +65,7 @@ class Tap:
             return
         self._waiting += event.weight
         self._queue.append(event)
+        self._emptied.clear()
         self._filled.set()
 
     async def __aenter__(self) -> Self:
@@ -74,6 +77,10 @@ class Tap:
         await cancel_and_wait([self._worker])
         while self._queue:
             await self._look(self._queue.popleft())
+
+    async def caught_up(self) -> None:
+        """Return when nothing waits to be shown."""
+        await self._emptied.wait()
 
     async def _work(self) -> None:
         while True:
@@ -87,6 +94,7 @@ class Tap:
                 self._queue.popleft()
                 self._waiting -= event.weight
                 await asyncio.sleep(0)  # the traffic's turn
+            self._emptied.set()
 
     async def _look(self, event: Event) -> None:
         seen = event if isinstance(event, Notice) else DecodedFlow(event)

@@ -27,6 +27,17 @@ async def test_flows_come_decoded_and_in_order() -> None:
     assert not decoded[0].problems
 
 
+async def test_it_has_caught_up_when_nothing_waits_to_be_shown() -> None:
+    seen: Seen = []
+    flows = votes(20) + votes(1, padding=30_000)  # the last one is decoded in a thread
+    async with Tap(seen.append) as tap:
+        await tap.caught_up()
+        for flow in flows:
+            tap(flow)
+        await tap.caught_up()
+        assert len(seen) == len(flows)
+
+
 async def test_long_frames_are_decoded_in_a_thread_and_stay_in_order() -> None:
     seen: Seen = []
     flows = votes(1) + votes(1, padding=30_000) + votes(1)
