@@ -2,7 +2,11 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: demo test long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations clean
+# The versions that are installed, and those that build kwire: a release of somebody else's changes
+# nothing here before `make constraints`.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+
+.PHONY: demo test long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations constraints clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -65,7 +69,7 @@ spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro read
 	PYTHONPATH=$(CURDIR)/$< $(BIN)/pytest tests/pipeline/test_avro.py
 
 build/pyspark-%: .venv/ready
-	$(BIN)/pip install --quiet --no-deps --target $@ pyspark==$*
+	PIP_CONSTRAINT= $(BIN)/pip install --quiet --no-deps --target $@ pyspark==$*
 
 bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their peers; writes docs/performance.md
 	$(BIN)/python benchmarks/codec.py --write
@@ -81,10 +85,13 @@ declarations: .venv/ready  ## write the declarations, tables of keys and protoco
 	$(BIN)/python -m config_keys
 	$(BIN)/python -m protocol_facts
 
+constraints: .venv/ready  ## today's versions of what the tests need; prints what changed
+	$(BIN)/python -m constraints
+
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-.venv/demo: pyproject.toml hatch_build.py $(wildcard kwire/codec/native/*.[ch])
+.venv/demo: pyproject.toml constraints.txt hatch_build.py $(wildcard kwire/codec/native/*.[ch])
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[kafka]'
 	touch $@

@@ -80,7 +80,7 @@ def build(root: Path, scratch: Path, flags: list[str] = FLAGS) -> Path:
         command.run()
     except (BaseError, CCompilerError) as error:
         raise NotBuilt(str(error)) from error
-    return scratch / command.get_ext_filename(MODULE)
+    return Path(scratch, command.get_ext_filename(MODULE))  # type: ignore[no-untyped-call]
 
 
 def put(built: Path, place: Path) -> None:
