@@ -6,26 +6,50 @@ BIN := .venv/bin
 # nothing here before `make constraints`.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations constraints clean
+# What draws histories, vectors and examples: of this commit, so that each commit tries others.
+KWIRE_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD 2>/dev/null | cut -c1-5 | grep . || echo 1))
+export KWIRE_SEED
+# Simulations begin where no test plays.
+FIRST = $(shell echo $$((2000000 + 1000 * $(KWIRE_SEED))))
+
+# loadgroup: a worker takes one test at a time, so that slow ones hold up no others; or a whole group.
+PYTEST = $(BIN)/pytest -n auto --dist loadgroup $(OPTIONS)
+
+# The tests that are run: files, folders or ids; all of them by default.
+TESTS ?=
+
+# With .pyc files collection takes half the time. Tests start their processes without them.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations constraints clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
 	@echo "The command is $(BIN)/kwire; to call it kwire, run: . $(BIN)/activate"
 
-# loadgroup: a worker takes one test at a time, so that slow ones hold up no others; or a whole group.
-test: .venv/ready  ## the suite, real Kafka included, on two workers; without the long tests
-	$(BIN)/pytest -n 2 --dist loadgroup -m "not long"
+check: .venv/ready  ## all that needs no Java, Spark, container or cluster: before every commit
+	$(PYTEST) -m "not real and not nightly" $(TESTS)
 
-long: .venv/ready  ## the tests that drive clusters for minutes: sessions of operators, every operation, Spark
-	$(BIN)/pytest -n 2 --dist loadgroup -m "long and not releases and not migrations"
+test: .venv/ready  ## check, and each capability once with its real part: Kafka, Spark, Docker, a browser
+	$(PYTEST) -m "not nightly" $(TESTS)
 
-releases: .venv/ready  ## the longest of them once more, with another release of Kafka
-	$(BIN)/pytest -n 2 --dist loadgroup -m releases
+real: .venv/ready  ## what `make test` has besides `make check`
+	$(PYTEST) -m "real and not nightly" $(TESTS)
+
+NIGHTLY := long releases migrations simulate kills interruptions vectors fuzz faults conformance sanitize bare
+nightly:  ## all that is long, one part after the other, also behind one that fails; CONTRIBUTING.md
+	$(MAKE) --keep-going EFFORT=8 MINUTES=10 ALL=all $(NIGHTLY)
+
+long: .venv/ready  ## long forms of tests: sessions of operators, every operation, kills, rare breaks
+	$(PYTEST) -m "nightly and not releases and not migrations" $(if $(SHARE),--share $(SHARE)) $(if $(WITHIN),--within $(WITHIN)) $(TESTS)
+
+releases: .venv/ready  ## tests once more, with other releases of Kafka
+	$(PYTEST) -m releases $(TESTS)
 
 migrations: .venv/ready  ## real clusters from ZooKeeper to KRaft and back, controllers killed on the way
-	$(BIN)/pytest -m migrations
+	$(BIN)/pytest -m migrations $(TESTS)
 
-bare:  ## the demo and one of each kind of test on a minimal Debian, as root; ALL=all for every test
+bare:  ## the demo and one of each kind of test on a minimal Debian, as root; ALL=all for make test
 	.ci/bare $(ALL)
 
 lint: .venv/ready  ## style, types and the arrows between the rooms
@@ -36,33 +60,34 @@ lint: .venv/ready  ## style, types and the arrows between the rooms
 
 conformance: .venv/ready  ## kwire conform on every server that runs here, SERVERS="kfake" for some; every check seen to fail
 	$(BIN)/python -m conformance $(SERVERS)
-	$(BIN)/pytest --timeout 3600 tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py
+	$(BIN)/pytest -m "nightly or real" tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py
 
-vectors: .venv/ready  ## a fresh seed, 100 instances of every message version, 40 mutants of each
-	KWIRE_SEED=$$(date +%s) KWIRE_INSTANCES=100 KWIRE_MUTANTS=40 \
-	  $(BIN)/pytest -s --timeout 3600 tests/messages/test_vectors.py tests/messages/test_mutants.py \
-	  tests/dissector/test_all_messages.py
+vectors: .venv/ready  ## 100 instances of every message version, 40 mutants of each
+	KWIRE_INSTANCES=100 KWIRE_MUTANTS=40 $(BIN)/pytest -s --timeout 1800 tests/messages/test_vectors.py \
+	  tests/messages/test_mutants.py tests/dissector/test_all_messages.py
 
-faults: .venv/ready  ## 30 minutes of faults on kwire's quorum, on Kafka 4.3.1 and 4.4.0; writes docs/faults
+MINUTES ?= 30
+faults: .venv/ready  ## 30 minutes of faults on kwire's quorum, on Kafka 4.3.1 and 4.4.0; INTO=docs/faults
 	for quorum in kwire kafka-4.3.1 kafka-4.4.0; do $(BIN)/python -m faults_lab --quorum $$quorum \
-	  --schedule seed=$(or $(SEED),1),minutes=30 --into docs/faults --allow stale-refusal || exit 1; done
+	  --schedule seed=$(KWIRE_SEED),minutes=$(MINUTES) --into $(or $(INTO),build/faults) \
+	  --allow stale-refusal || exit 1; done
 
 fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,000,000 mutants
 	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/codec/test_engines.py
 	$(BIN)/python -m engines.fuzz --mutants 1000000
 
-simulate: .venv/ready  ## 1,000 histories of every scenario, of the raft core and of whole nodes
-	$(BIN)/python -m simulator --seeds $(or $(SEEDS),1000)
-	$(BIN)/python -m virtual_nodes --seeds $(or $(WORLDS),1000)
+simulate: .venv/ready  ## 1,000 histories of each scenario of the raft core, 1,000 of whole nodes; WITHIN=60
+	$(BIN)/python -m simulator --first $(FIRST) $(if $(WITHIN),--within $(WITHIN),--seeds $(or $(SEEDS),1000))
+	$(BIN)/python -m virtual_nodes --first $(FIRST) $(if $(WITHIN),--within $(WITHIN),--seeds $(or $(WORLDS),40))
 
-kills: .venv/ready  ## leaders of a mixed quorum: 200 killed, 100 stopped for 3 to 6 s; SEED=2 for others
-	KWIRE_KILLS=$(or $(KILLS),200) KWIRE_PAUSES=$(or $(PAUSES),100) KWIRE_SEED=$(or $(SEED),1) $(BIN)/pytest -s --timeout 7200 tests/controller/live/test_leader_kills.py
+kills: .venv/ready  ## leaders of a mixed quorum: 200 killed, 100 stopped for 3 to 6 s
+	KWIRE_KILLS=$(or $(KILLS),200) KWIRE_PAUSES=$(or $(PAUSES),100) $(BIN)/pytest -s --timeout 7200 tests/controller/live/test_leader_kills.py
 
-interruptions: .venv/ready  ## 50 kills of the pipeline's ingests, and 50 of the ledger's writers without Spark; SEED=3
-	KWIRE_KILLS=$(or $(KILLS),50) KWIRE_SEED=$(or $(SEED),2) $(BIN)/pytest -s --timeout 7200 tests/pipeline/test_faults.py tests/pipeline/store/test_ledger.py
+interruptions: .venv/ready  ## 50 kills of the pipeline's ingests, and 50 of the ledger's writers without Spark
+	KWIRE_KILLS=$(or $(KILLS),50) $(BIN)/pytest -s --timeout 7200 tests/pipeline/test_faults.py tests/pipeline/store/test_ledger.py
 
 sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
-	$(BIN)/python -m tests.support.codec.native.sanitize --effort $(or $(EFFORT),1)
+	$(BIN)/python -m tests.support.codec.native.sanitize --seed $(KWIRE_SEED) --effort $(or $(EFFORT),1)
 
 SPARK ?= 4.1.1
 spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro reader: SPARK=4.1.1

@@ -28,6 +28,8 @@ from real_kafka import (
 )
 from tests.support.kafka_python import close_forgotten_sockets
 from tests.support.real_kafka.own_cluster import OwnCluster
+from tests.support.real_kafka.own_names import OwnNames
+from tests.support.real_kafka.shared_cluster import left_as_it_was
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -35,7 +37,11 @@ if TYPE_CHECKING:
     from tests.support.proxy.secure_cluster import SecureCluster
 
 
-pytest_plugins = ["kwire.controller.pytest_plugin"]
+pytest_plugins = ["kwire.controller.pytest_plugin", "tests.support.tiers"]
+
+SHARED_CLUSTERS = ("combined", "quorum", "kafka391", "kafka440", "secure")
+SHARED = ("spark", *SHARED_CLUSTERS)
+"""Fixtures of the whole run."""
 
 progress = logging.getLogger("real_kafka").info
 
@@ -54,7 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["KWIRE_CACHE"] = ""  # commands leave nothing in the home of who runs the tests
     config.addinivalue_line(
-        "markers", "both_launchers: runs on local processes and again on containers"
+        "markers",
+        "both_launchers(by_day): runs on local processes, and on containers: in the night, or also"
+        " in `make test`",
     )
     # kafka-python reads its schemas in a way that Python 3.11 warns of.
     config.addinivalue_line(
@@ -66,16 +74,22 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kafka" in metafunc.fixturenames:
         names = _launchers(metafunc)
-        parameters = [pytest.param(name, marks=_marks(name)) for name in names]
+        parameters = [pytest.param(name, marks=_marks(name, metafunc)) for name in names]
         metafunc.parametrize("kafka", parameters, indirect=True, scope="session")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker runs all of the pipeline: its Spark session and its history are made but once."""
+    """One worker runs all that shares a cluster, or Spark's session: it is started but once."""
     for item in items:
-        if item.path.is_relative_to(item.config.rootpath / "tests" / "pipeline"):
-            item.add_marker(pytest.mark.xdist_group("pipeline"))
+        names = getattr(item, "fixturenames", ())
+        if "spark" in names:
+            item.add_marker(pytest.mark.spark)
+        # A fixture of this name that a module has itself is for each test.
+        module = getattr(item, "module", None)
+        shared = [name for name in SHARED if name in names and not hasattr(module, name)]
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(shared[0]))
 
 
 def _launchers(metafunc: pytest.Metafunc) -> list[str]:
@@ -89,9 +103,13 @@ def _launchers(metafunc: pytest.Metafunc) -> list[str]:
     return ["local", "container"] if chosen == "both" else [chosen]
 
 
-def _marks(name: str) -> list[pytest.MarkDecorator]:
-    in_containers = [pytest.mark.container] if name == "container" else []
-    return [pytest.mark.cluster, *in_containers]
+def _marks(name: str, metafunc: pytest.Metafunc) -> list[pytest.MarkDecorator]:
+    if name == "local":
+        return [pytest.mark.cluster]
+    both = metafunc.definition.get_closest_marker("both_launchers")
+    is_repeated = both is not None and not both.kwargs.get("by_day")
+    in_the_night = [pytest.mark.nightly] if is_repeated else []
+    return [pytest.mark.cluster, pytest.mark.container, *in_the_night]
 
 
 @pytest.fixture(scope="session")
@@ -139,6 +157,27 @@ def secure(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         cluster.start()
         secure.add_user()
         yield secure
+
+
+@pytest.fixture(autouse=True)
+def _left_as_it_was(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that leaves something in a cluster that others use, too."""
+    names = [name for name in SHARED_CLUSTERS if name in request.fixturenames]
+    with ExitStack() as checks:
+        for name in names:
+            shared = request.getfixturevalue(name)
+            cluster = getattr(shared, "cluster", shared)
+            if isinstance(cluster, Cluster):  # and no quorum of the module's own
+                checks.enter_context(left_as_it_was(cluster, groups=cluster is shared))
+        yield
+
+
+@pytest.fixture
+def own_name() -> Iterator[OwnNames]:
+    """A maker of names that no other test uses."""
+    names = OwnNames()
+    yield names
+    names.remove()
 
 
 @pytest.fixture

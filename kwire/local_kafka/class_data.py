@@ -114,9 +114,9 @@ def _class_lists(work: Path, binary: Path, version: str, jars: Sequence[Path]) -
 
 
 def _dump(archive: Path, binary: Path, jars: Sequence[Path], lists: Sequence[Path]) -> None:
-    names = {line for path in lists for line in path.read_text().splitlines(keepends=True)}
+    names = dict.fromkeys(line for path in lists for line in path.read_text().splitlines())
     both = archive.with_suffix(".lst")
-    both.write_text("".join(sorted(names)))
+    both.write_text("\n".join(names) + "\n")
     command = [str(binary), "-Xshare:dump", f"-XX:SharedClassListFile={both}"]
     command += [f"-XX:SharedArchiveFile={archive}", "-cp", os.pathsep.join(map(str, jars))]
     subprocess.run(command, capture_output=True, timeout=DUMP_TIMEOUT, check=True)

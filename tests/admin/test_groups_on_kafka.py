@@ -105,6 +105,7 @@ async def test_groups_of_kafka_4_4_0_are_those_of_its_tool(kafka440: Cluster) ->
     await described_moved_and_deleted(kafka440)
 
 
+@pytest.mark.releases
 async def test_groups_of_kafka_3_9_1_are_those_of_its_tool(kafka391: Cluster) -> None:
     await described_moved_and_deleted(kafka391)
 

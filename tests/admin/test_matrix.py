@@ -29,7 +29,7 @@ def test_every_operation_has_a_case() -> None:
     assert set(CASES) == {row.name for row in OPERATIONS}
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_operations_have_the_outcomes_of_the_page(
     own_cluster: OwnCluster, version: str

@@ -63,7 +63,7 @@ async def test_a_directory_id_that_is_none_is_refused_before_anything_is_sent() 
             await admin.remove_raft_voter(3000, "3000")
 
 
-@pytest.mark.parametrize("version", ["3.9.1", "4.3.1"])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("3.9.1", marks=pytest.mark.releases)])
 async def test_static_voters_have_no_directory_ids_and_cannot_be_changed(
     own_cluster: OwnCluster, version: str
 ) -> None:

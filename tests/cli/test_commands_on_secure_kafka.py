@@ -12,8 +12,6 @@ from tests.support.cli.command import Command
 from tests.support.proxy.secure_cluster import PASSWORD, USER, SecureCluster
 from tests.support.tokens import CLIENT, CLIENT_SECRET, token_endpoint
 
-pytestmark = pytest.mark.xdist_group("secure")
-
 COMMANDS = (
     ("cluster", "id"),
     ("quorum", "status", "--json"),

@@ -47,7 +47,7 @@ def topology_of(quorum: BackgroundQuorum, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_quorum_that_runs_already_is_put_under_faults(kwire: Command, tmp_path: Path) -> None:
     with BackgroundQuorum(1) as quorum:
         topology = topology_of(quorum, tmp_path)
@@ -59,7 +59,7 @@ def test_a_quorum_that_runs_already_is_put_under_faults(kwire: Command, tmp_path
     assert "# Faults: faults: " in (tmp_path / "faults.md").read_text()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     with BackgroundQuorum(1) as quorum:
         topology = topology_of(quorum, tmp_path)

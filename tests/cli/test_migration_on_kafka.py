@@ -19,7 +19,7 @@ from real_kafka.migrating.layout import KINDS, ControllerKind, MigratingLayout
 from real_kafka.migrating.zookeeper_relay import ZooKeeperRelay
 from tests.support.cli.command import Command, Run
 
-pytestmark = [pytest.mark.java, pytest.mark.cluster, pytest.mark.long, pytest.mark.migrations]
+pytestmark = [pytest.mark.java, pytest.mark.cluster, pytest.mark.migrations]
 
 GONE = QuotaEntity.of(client_id="gone")
 PATIENCE = 60.0

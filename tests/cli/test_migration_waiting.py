@@ -15,7 +15,7 @@ from real_kafka.migrating.cluster import MigratingCluster
 from real_kafka.migrating.layout import MigratingLayout
 from tests.support.cli.command import Command
 
-pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.migrations]
+pytestmark = [pytest.mark.cluster, pytest.mark.migrations]
 
 READY = {"ready": True, "registeredReady": True, "apiVersionsReady": True, "reason": None}
 

@@ -41,7 +41,7 @@ def next_step(cluster: Cluster) -> PlanStep | None:
     return next((step for step in plan(cluster) if step.state is StepState.NEXT), None)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_static_quorum_is_upgraded_as_the_plan_says(
     own_cluster: OwnCluster, kwire: Command
 ) -> None:

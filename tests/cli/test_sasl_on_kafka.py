@@ -43,8 +43,6 @@ from tests.support.proxy.secure_cluster import (
 )
 from tests.support.real_kafka.own_names import OwnNames
 
-pytestmark = pytest.mark.xdist_group("secure")
-
 SHA_512 = "SCRAM-SHA-512"
 
 

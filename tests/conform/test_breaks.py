@@ -43,7 +43,7 @@ async def test_a_check_of_each_section_is_seen_to_fail(combined: Cluster) -> Non
     assert not list(filter(None, problems))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_every_check_is_seen_to_fail(
     combined: Cluster,
     quorum: Cluster,
@@ -58,7 +58,7 @@ async def test_every_check_is_seen_to_fail(
     assert not await unseen(checks, targets, capsys)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_every_destructive_check_is_seen_to_fail(
     own_cluster: OwnCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:

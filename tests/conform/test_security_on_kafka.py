@@ -17,8 +17,6 @@ from kwire.net.security import Security
 from kwire.net.tls import ClientTls
 from tests.support.proxy.secure_cluster import PASSWORD, PLAIN_PASSWORD, USER, SecureCluster
 
-pytestmark = pytest.mark.xdist_group("secure")
-
 PLAIN = Credentials(mechanism=Mechanism.PLAIN, username="alice", password=PLAIN_PASSWORD)
 SCRAM = Credentials(mechanism=Mechanism.SCRAM_SHA_512, username=USER, password=PASSWORD)
 

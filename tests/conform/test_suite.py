@@ -11,7 +11,7 @@ from kwire.conform import SuiteOptions, run_suite
 from kwire.conform.first_check import FIRST
 from kwire.conform.leftovers import is_left, sweep
 from kwire.conform.needs import ServerRole
-from kwire.conform.server import PREFIX
+from kwire.conform.server import PREFIX, Server
 from kwire.conform.suite import NOT_TYPED, READ_ONLY, WrongCluster
 from kwire.conform.target import Target
 from kwire.conform.verdict import ConformanceVerdict as V
@@ -133,8 +133,14 @@ async def test_what_the_options_do_not_allow_is_skipped() -> None:
     assert not {type(frame.body) for frame in node.asked} & {DeleteTopicsRequest}
 
 
-OLD = f"{PREFIX}{int(time.time()) - 7200:08x}-00000001"
-NEW = f"{PREFIX}{int(time.time()):08x}-00000002"
+def old() -> str:
+    """Return a name of a run of two hours ago."""
+    return f"{PREFIX}{int(time.time()) - 7200:08x}-00000001"
+
+
+def new() -> str:
+    """Return a name of a run of now. Modules may have been read hours before."""
+    return f"{PREFIX}{int(time.time()):08x}-00000002"
 
 
 class SweptNode(ScriptedNode):
@@ -159,26 +165,34 @@ async def swept_target(node: ScriptedNode) -> Target:
 
 
 async def test_what_old_runs_left_is_swept_and_nothing_else() -> None:
-    async with SweptNode("events", OLD, NEW, "kwire-conformity") as node:
+    left, used = old(), new()
+    async with SweptNode("events", left, used, "kwire-conformity") as node:
         found = await sweep(await swept_target(node))
-        assert node.kept == ["events", NEW, "kwire-conformity"]
-        assert (found.removed, found.kept) == ((f"topic {OLD}",), (f"topic {NEW}",))
+        assert node.kept == ["events", used, "kwire-conformity"]
+        assert (found.removed, found.kept) == ((f"topic {left}",), (f"topic {used}",))
         await sweep(await swept_target(node), all_ages=True)
         assert node.kept == ["events", "kwire-conformity"]
 
 
-@pytest.mark.parametrize(
-    ("name", "left"),
-    [(OLD, True), (NEW, False), (f"{PREFIX}x", False), ("events", False)],
-    ids=["old", "new", "without a time", "of others"],
-)
-def test_a_name_tells_how_old_it_is(name: str, left: bool) -> None:
-    assert is_left(name) is left
+def test_a_name_tells_how_old_it_is() -> None:
+    names = (old(), new(), f"{PREFIX}x", "events")
+    assert [is_left(name) for name in names] == [True, False, False, False]
+
+
+async def test_a_name_has_the_time_at_which_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long run, too, makes names that no other run removes."""
+    async with ScriptedNode({}) as node:
+        server = Server(await target_of(node))
+        first, hour = server.name(), time.time() + 3600
+        monkeypatch.setattr("time.time", lambda: hour)
+        assert (is_left(first), is_left(server.name())) == (True, False)
+        await server.close()
 
 
 async def test_a_read_only_run_sweeps_nothing() -> None:
-    async with SweptNode(OLD) as node:
+    left = old()
+    async with SweptNode(left) as node:
         await run_suite(node.address, SuiteOptions(ids=(FIRST.id,), read_only=True))
-        assert node.kept == [OLD]
+        assert node.kept == [left]
         await run_suite(Address.parse(node.address), SuiteOptions(ids=(FIRST.id,)))
         assert node.kept == []

@@ -62,7 +62,7 @@ def wait_for(cluster: Cluster, *ids: str, also: tuple[Address, ...] = ()) -> dic
     )
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_doctor_names_the_fault_at_each_step(own_cluster: OwnCluster) -> None:
     with own_cluster(LAYOUT) as cluster:
         create(cluster.bootstrap_servers, "orders")

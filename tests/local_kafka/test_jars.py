@@ -148,7 +148,7 @@ def test_two_processes_that_want_the_same_jars_load_them_once(
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(900)  # some 45 MB, from wherever this machine gets them
+@pytest.mark.nightly  # some 45 MB, from wherever this machine gets them
 def test_kafka_runs_where_only_python_is(
     fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

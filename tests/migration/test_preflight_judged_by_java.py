@@ -20,7 +20,7 @@ from migration_judge import JudgedTree, MigrationJudge, PreparedZnode
 from tests.support.controller.migration.znode_trees import memory_tree, metadata_in
 from tests.support.migration.sides import zookeeper
 
-pytestmark = [pytest.mark.java, pytest.mark.long, pytest.mark.migrations]
+pytestmark = [pytest.mark.java, pytest.mark.migrations]
 
 Outcome = Literal["waits", "ends", "copied"]
 Tree = Sequence[PreparedZnode]

@@ -115,7 +115,7 @@ async def behind_the_proxy(cluster: Cluster) -> AsyncIterator[Quorum]:
         await asyncio.to_thread(cluster.close)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_each_preset_and_a_rule_for_what_is_forwarded_has_its_consequence(
     own_cluster: OwnCluster,
 ) -> None:

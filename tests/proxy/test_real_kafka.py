@@ -33,7 +33,10 @@ from tests.support.real_kafka.own_cluster import OwnCluster
 QUORUM_COMMAND = "org.apache.kafka.tools.MetadataQuorumCommand"
 
 
-@pytest.mark.parametrize("held", [False, True], ids=["passed", "held"])
+@pytest.mark.parametrize(
+    "held",
+    [pytest.param(False, id="passed", marks=pytest.mark.nightly), pytest.param(True, id="held")],
+)
 async def test_a_whole_quorum_talks_through_the_proxy(own_cluster: OwnCluster, held: bool) -> None:
     ring = Ring()
     broker_port = free_port()

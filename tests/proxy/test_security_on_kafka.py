@@ -42,8 +42,6 @@ from tests.support.proxy.secure_cluster import (
     remove_scram_user,
 )
 
-pytestmark = pytest.mark.xdist_group("secure")
-
 
 @pytest.fixture
 def clients(secure: SecureCluster) -> Iterator[Any]:

@@ -58,7 +58,7 @@ def test_a_quorum_of_three_controllers_is_described_by_kafkas_own_tool(quorum: C
     )
 
 
-@pytest.mark.both_launchers
+@pytest.mark.both_launchers(by_day=True)
 def test_a_producer_and_a_consumer_of_this_host_reach_the_broker(
     quorum: Cluster, own_name: OwnNames
 ) -> None:
@@ -92,7 +92,7 @@ def test_kafka_4_4_0_runs_and_takes_records(kafka440: Cluster, own_name: OwnName
     assert consumed(kafka440, topic) == b"a record"
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "3.9.1"])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("3.9.1", marks=pytest.mark.releases)])
 def test_a_static_quorum_has_voters_without_directory_ids(
     own_cluster: OwnCluster, version: str
 ) -> None:
@@ -100,6 +100,7 @@ def test_a_static_quorum_has_voters_without_directory_ids(
         assert current_voters(cluster) == {1: None, 2: None}
 
 
+@pytest.mark.releases
 def test_kafka_3_9_1_has_dynamic_quorums_too(own_cluster: OwnCluster) -> None:
     with own_cluster(Layout(controllers=(1, 2), version="3.9.1")) as cluster:
         assert current_voters(cluster) == {n: cluster.nodes[n].directory_id for n in (1, 2)}

@@ -25,7 +25,7 @@ def kafka_is_here() -> None:
         pytest.skip(str(missing))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_demo_changes_the_voters_through_the_proxy_and_shows_it(tmp_path: Path) -> None:
     with start_demo([*DEMO, "--seconds", "3"], tmp_path) as run:
@@ -41,6 +41,7 @@ def test_the_demo_changes_the_voters_through_the_proxy_and_shows_it(tmp_path: Pa
 
 
 @pytest.mark.cluster
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("moment", "number"),
     [

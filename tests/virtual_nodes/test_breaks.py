@@ -37,7 +37,7 @@ def test_a_break_is_found_by_the_seed_that_has_found_it(name: str, tmp_path: Pat
     assert finds(name, (fault.found_by, *range(1, fault.seeds + 1)), tmp_path)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ALL_BREAKS)
 def test_a_break_is_found_by_seeds_that_nobody_has_played(name: str, tmp_path: Path) -> None:
     assert finds(name, range(SEED, SEED + ALL_BREAKS[name].seeds), tmp_path)

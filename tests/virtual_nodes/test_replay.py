@@ -28,7 +28,7 @@ def test_a_seed_replays_exactly(scenario: str) -> None:
     assert timeline(scenario, "1") == timeline(scenario, "2")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("scenario", sorted({*ALL_SCENARIOS} - {*QUICK}))
 def test_a_seed_of_any_other_scenario_replays_exactly(scenario: str) -> None:
     assert timeline(scenario, "1") == timeline(scenario, "2")

@@ -347,6 +347,6 @@ async def test_many_partitions_are_read_with_progress(open_session: OpenSession)
     await read_partitions(await open_session(), 40)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_twenty_thousand_partitions_are_read(open_session: OpenSession) -> None:
     await read_partitions(await open_session(), 400)

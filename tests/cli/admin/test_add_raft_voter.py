@@ -37,6 +37,7 @@ def joining(own_cluster: OwnCluster) -> Iterator[tuple[Cluster, RunningNode]]:
         yield cluster, cluster.join_controller(3003)
 
 
+@pytest.mark.nightly
 def test_voters_are_added_and_removed_as_kafkas_tool_sees_it(
     kwire: Command, joining: tuple[Cluster, RunningNode]
 ) -> None:

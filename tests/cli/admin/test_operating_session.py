@@ -126,7 +126,7 @@ def operator(
     return Operator(kwire, cluster)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_cluster_is_operated_by_kwire_alone(operator: Operator, cluster: Cluster) -> None:
     """While a producer runs; doctor names the fault of each step, and no record is lost."""
     _boot(operator, cluster)

@@ -101,7 +101,7 @@ def theirs(cluster: Cluster) -> list[str]:
     return [line for line in run.stdout.splitlines() if line.startswith("orders-")]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_broker_is_drained_and_nothing_is_lost(cluster: Cluster, tmp_path: Path) -> None:
     """In one cluster, since it takes long to start.
 

@@ -24,6 +24,7 @@ def test_wrong_usage_is_exit_code_2(kwire: Command, arguments: list[str], senten
     assert sentence in run.error
 
 
+@pytest.mark.nightly
 def test_removing_the_leader_warns_and_another_one_leads(
     kwire: Command, own_cluster: OwnCluster
 ) -> None:

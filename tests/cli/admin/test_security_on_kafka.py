@@ -17,8 +17,6 @@ from tests.support.cli.command import Command, Run
 from tests.support.eventually import eventually_blocking
 from tests.support.proxy.secure_cluster import PLAIN_PASSWORD, SecureCluster
 
-pytestmark = pytest.mark.xdist_group("secure")
-
 CONFIGS = "kafka.admin.ConfigCommand"
 ACLS = "org.apache.kafka.tools.AclCommand"
 TOKENS = "org.apache.kafka.tools.DelegationTokenCommand"

@@ -11,7 +11,7 @@ from kwire.conform.faults.schedule import read_schedule
 from real_kafka import Launcher
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_kafka_shows_its_known_refusals_at_most(kafka: Launcher) -> None:
     if kafka.name != "local":
         pytest.skip("among containers the nodes talk past the proxy")

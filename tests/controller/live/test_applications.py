@@ -17,7 +17,7 @@ from tests.support.controller.live.share_group import NUMBERS, settle_numbers, s
 from tests.support.controller.live.tool_descriptions import different
 from tests.support.controller.live.word_count import LINES, count_words
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]
 
 
 @pytest.mark.parametrize("protocol", ["classic", "streams"])

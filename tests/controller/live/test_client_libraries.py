@@ -12,7 +12,7 @@ from real_kafka import Launcher
 from tests.support.controller.live.application_cluster import java_cluster, kwire_cluster
 from tests.support.controller.live.libraries.answers import ABORTED, COMMITTED, NUMBERS
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 KEPT = [*NUMBERS, *COMMITTED]
 READ = {

@@ -124,7 +124,10 @@ def kafka_python(bootstrap: str, topic: str) -> list[int]:
     return consume(bootstrap, topic, 13)
 
 
-@pytest.mark.parametrize(("version", "release"), [("4.3.1", None), ("3.9.1", "3.9-IV0")])
+@pytest.mark.parametrize(
+    ("version", "release"),
+    [("4.3.1", None), pytest.param("3.9.1", "3.9-IV0", marks=pytest.mark.releases)],
+)
 async def test_every_family_of_clients_creates_produces_and_consumes(
     kafka: Launcher, version: str, release: str | None
 ) -> None:

@@ -211,7 +211,7 @@ async def with_kafka(own_cluster: OwnCluster, version: str) -> KillHistory:
     return await asyncio.to_thread(kill_one_after_another, site)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(("version", "release"), [("4.3.1", "4.3"), ("4.4.0", "4.4")])
 async def test_brokers_that_die_one_after_another_stay_eligible_as_in_kafka(
     kafka: Launcher, own_cluster: OwnCluster, version: str, release: str
@@ -264,7 +264,7 @@ async def until_led(node: ControllerNode, but: int | None = None) -> int:
     return node.raft.leader_id
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_one_replica_is_enough_whoever_leads_when_its_broker_dies(kafka: Launcher) -> None:
     """It goes offline for good where one controller keeps to the rules and another does not."""
     async with Quorum(1) as quorum, contextlib.AsyncExitStack() as after:

@@ -71,7 +71,7 @@ def histories(data: Path) -> dict[str, list[VersionedRecord]]:
     return found
 
 
-@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.long)])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_eligible_leaders_come_and_go_as_in_kafka(
     own_cluster: OwnCluster, version: str
 ) -> None:

@@ -12,7 +12,7 @@ from kwire.local_kafka.address import free_port
 from real_kafka import Launcher
 from tests.support.paths import ROOT
 
-pytestmark = [pytest.mark.cluster, pytest.mark.long]
+pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
 
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("test_*.py"))
 

@@ -217,7 +217,7 @@ def with_kafka(kafka: Launcher, older: str) -> FeatureHistory:
     return history
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("older", ["4.3.1", pytest.param("3.9.1", marks=pytest.mark.releases)])
 async def test_feature_command_ends_alike_on_clusters_of_two_releases(
     kafka: Launcher, tmp_path: Path, older: str

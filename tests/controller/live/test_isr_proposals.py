@@ -38,7 +38,7 @@ SESSION = {"broker.session.timeout.ms": "6000"}
 FETCHES = 3.0
 """Seconds in which a follower fetches six times (replica.fetch.wait.max.ms)."""
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from tests.support.controller.live.java_nodes import JavaNodes
 from tests.support.controller.live.mixed_quorum import JAVA, MixedQuorum, ends, register_a_broker
 from tests.support.seed import SEED
 
-KILLS = int(os.environ.get("KWIRE_KILLS", "2"))
-PAUSES = int(os.environ.get("KWIRE_PAUSES", "2"))
+KILLS = int(os.environ.get("KWIRE_KILLS", "1"))
+PAUSES = int(os.environ.get("KWIRE_PAUSES", "1"))
 FAULTS = KILLS + PAUSES
 LARGE_FAULTS = 20
 """Faults that hit large requests; of hundreds, each of them leaves 7,200 topics more."""

@@ -57,7 +57,7 @@ def znode(cluster: MigratingCluster, path: str) -> dict[str, object] | None:
         return read_json(client, path)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_cluster_is_migrated_to_the_end(cluster: MigratingCluster) -> None:
     cluster.wait_for_dual_write()
     assert driver_states(cluster.controllers[3000].log(20_000)) == STATES
@@ -76,7 +76,6 @@ def test_a_cluster_is_migrated_to_the_end(cluster: MigratingCluster) -> None:
     assert znode(cluster, "/brokers/topics/after") is None
 
 
-@pytest.mark.long
 @pytest.mark.migrations
 def test_a_cluster_goes_back_to_zookeeper(cluster: MigratingCluster) -> None:
     cluster.wait_for_dual_write()

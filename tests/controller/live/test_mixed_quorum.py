@@ -48,7 +48,7 @@ async def test_kwires_controllers_join_a_quorum_of_kafkas_and_take_over(
         assert len(set(logs)) == 1
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_a_controller_of_kafkas_joins_a_quorum_of_kwires_and_outlives_it(
     kafka: Launcher, version: str
 ) -> None:

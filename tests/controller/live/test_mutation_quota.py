@@ -100,7 +100,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_a_client_of_a_broker_is_throttled_as_by_kafka(
     kafka: Launcher, own_cluster: OwnCluster, tmp_path: Path
 ) -> None:

@@ -87,7 +87,7 @@ class Client:
             ssl_certfile=str(own),
         )
         try:
-            return int(producer.send("orders", b"one").get(timeout=30).offset)
+            return int(producer.send("orders", b"one").get(timeout=60).offset)
         finally:
             producer.close()
 
@@ -111,7 +111,7 @@ def add_acls(broker: RunningNode, config: Path) -> None:
     assert told.returncode == 0, told.stderr
 
 
-@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.long)])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_a_client_is_denied_until_its_certificates_name_has_acls(
     kafka: Launcher, version: str, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from tests.support.controller.sasl_listeners import MODULES, sasl_listener, sign
 from tests.support.eventually import eventually
 from tests.support.tokens import TokenIssuer
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 BROKER = "broker-1"
 PREFIX = "listener.name.controller.oauthbearer.sasl"

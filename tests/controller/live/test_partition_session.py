@@ -70,7 +70,7 @@ def _records(data: Path) -> Iterator[VersionedRecord]:
                 yield read_metadata_record(record.value or b"")
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
+@pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_partitions_change_as_in_kafka_but_for_the_listed_differences(
     own_cluster: OwnCluster, version: str
 ) -> None:

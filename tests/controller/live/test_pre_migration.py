@@ -44,7 +44,7 @@ from tests.support.controller.live.migration_script import (
 )
 from tests.support.controller.live.static_controller import ID, StaticJava, StaticKwire
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 VERSION, RELEASE = "3.9.1", "3.9"
 GATE = "The controller is in pre-migration mode."

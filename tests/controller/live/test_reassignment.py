@@ -224,7 +224,7 @@ async def test_partitions_with_data_move_by_both_tools(tools: ReassignmentTools)
     await all_is_consumed(tools)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
 async def test_partitions_move_are_held_back_and_change_directories(
     tools: ReassignmentTools,

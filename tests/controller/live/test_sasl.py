@@ -67,7 +67,13 @@ def work(bootstrap: str) -> list[int]:
     return consume(bootstrap, "sealed", 20)
 
 
-@pytest.mark.parametrize(("version", "mechanism"), [("4.3.1", "SCRAM-SHA-512"), ("4.4.0", "PLAIN")])
+@pytest.mark.parametrize(
+    ("version", "mechanism"),
+    [
+        ("4.3.1", "SCRAM-SHA-512"),
+        pytest.param("4.4.0", "PLAIN", marks=pytest.mark.releases),
+    ],
+)
 async def test_a_broker_of_kafkas_boots_over_sasl_and_serves_clients(
     kafka: Launcher, version: str, mechanism: str, tmp_path: Path
 ) -> None:
@@ -120,7 +126,7 @@ async def test_a_broker_with_a_wrong_password_says_so(kafka: Launcher) -> None:
 
 
 @pytest.mark.parametrize(
-    "mechanism", ["SCRAM-SHA-256", pytest.param("PLAIN", marks=pytest.mark.long)]
+    "mechanism", ["SCRAM-SHA-256", pytest.param("PLAIN", marks=pytest.mark.nightly)]
 )
 async def test_a_controller_of_kafkas_joins_over_sasl_and_tls_and_outlives_the_leader(
     kafka: Launcher, mechanism: str

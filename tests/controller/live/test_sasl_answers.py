@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from kwire.controller.server.quorum import Quorum
 from kwire.logdir.scram import FirstCredential
 from tests.support.controller.sasl_listeners import MODULES, sasl_listener, signed_tokens
 from tests.support.controller.sasl_sequences import CLOSED, answers, sequences
 from tests.support.proxy.secure_cluster import PLAIN_PASSWORD, SecureCluster
-
-pytestmark = pytest.mark.xdist_group("secure")
 
 MECHANISMS = ("PLAIN", "OAUTHBEARER", "SCRAM-SHA-256", "SCRAM-SHA-512")
 PREFIX = "listener.name.controller"

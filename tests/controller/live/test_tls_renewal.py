@@ -17,7 +17,7 @@ from tests.support.controller.live.java_nodes import JavaNodes, until_caught_up,
 from tests.support.controller.pem_stores import CONTROLLERS, stores
 from tests.support.eventually import eventually
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 HOSTS = ("127.0.0.1", "localhost")
 JAVA = 3200
@@ -122,7 +122,7 @@ async def test_kafkas_controller_reconnects_to_renewed_certificates(
                 await eventually(
                     lambda node=node: issuer(node, trusted),  # type: ignore[misc]
                     lambda seen: seen == name(second),
-                    timeout=30,
+                    timeout=60,
                     pause=0.5,
                 )
             # New connections of all three show the second authority's certificates.

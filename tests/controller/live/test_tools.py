@@ -68,7 +68,7 @@ def of_kafka(own_cluster: OwnCluster, folder: Path, release: str) -> Outcomes:
     return outcomes(compared, folder)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("release", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_tools_and_libraries_get_the_same_from_either_quorum(

@@ -11,7 +11,7 @@ from kwire.local_kafka.jars import artifact, class_path
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import consume, create, produce
 
-pytestmark = [pytest.mark.cluster, pytest.mark.long]
+pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
 
 LOGGER = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
 """The one of Kafka 4's archive; its poms name none."""

@@ -30,7 +30,7 @@ def test_the_fixture_gives_a_cluster_that_serves_clients(
     assert consume(kwire_cluster.bootstrap_servers, "numbers", 5) == list(range(5))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", ["4.3.1", "4.4.0"])
 async def test_clients_work_through_every_fault(kafka: Launcher, version: str) -> None:
     async with Quorum(3, brokers=LocalBrokers(2, version=version)) as quorum:
@@ -61,7 +61,7 @@ async def test_clients_work_through_every_fault(kafka: Launcher, version: str) -
         await works(60)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 async def test_two_clusters_run_beside_each_other(kafka: Launcher) -> None:
     async with Quorum(1, brokers=1) as first, Quorum(1, brokers=1) as second:
         assert first.cluster_id != second.cluster_id
@@ -90,7 +90,13 @@ def command(kafka: Launcher, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         running.kill()
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "end",
+    [
+        signal.SIGKILL,
+        *(pytest.param(end, marks=pytest.mark.nightly) for end in (signal.SIGTERM, signal.SIGINT)),
+    ],
+)
 def test_the_command_prints_addresses_and_leaves_nothing(
     command: "subprocess.Popen[str]", tmp_path: Path, end: signal.Signals
 ) -> None:
@@ -108,7 +114,7 @@ def test_the_command_prints_addresses_and_leaves_nothing(
     code = command.wait(60)
     assert code == {signal.SIGTERM: 0, signal.SIGKILL: -9, signal.SIGINT: 130}[end]
     eventually_blocking(
-        lambda: not _java_of(tmp_path) and not list(tmp_path.glob("kwire-*")), timeout=10, pause=0.1
+        lambda: not _java_of(tmp_path) and not list(tmp_path.glob("kwire-*")), timeout=60, pause=0.1
     )
 
 

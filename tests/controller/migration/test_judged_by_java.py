@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.java, pytest.mark.xdist_group("migration-judge")]
 SHORT, LONG = 2, 20
 SEEDS = [
     *range(SEED, SEED + SHORT),
-    *(pytest.param(seed, marks=pytest.mark.long) for seed in range(SEED + SHORT, SEED + LONG)),
+    *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(SEED + SHORT, SEED + LONG)),
 ]
 
 ENCODER = PasswordEncoder(secret="secret")

@@ -20,7 +20,13 @@ from tests.support.real_kafka.own_cluster import OwnCluster
 LAYOUT = Layout(controllers=(3000,), brokers=(1, 2))
 
 
-@pytest.mark.parametrize("advertised", [False, True], ids=["real", "advertised"])
+@pytest.mark.parametrize(
+    "advertised",
+    [
+        pytest.param(False, id="real", marks=pytest.mark.nightly),
+        pytest.param(True, id="advertised"),
+    ],
+)
 async def test_nodes_that_do_not_advertise_the_proxy_are_named(
     own_cluster: OwnCluster, advertised: bool
 ) -> None:

@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from uuid import uuid4
 
 import clients
 from kwire.error_codes import ErrorCode
@@ -23,6 +22,7 @@ from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.summary import summarize
 from real_kafka import Cluster
+from tests.support.real_kafka.own_names import OwnNames
 
 PATIENCE = 120.0
 
@@ -62,10 +62,13 @@ def identity(handshake: DecodedFlow) -> tuple[str | None, int]:
     return request.cluster_id, request.node_id
 
 
-async def test_kafkas_own_clients_name_the_node_and_are_not_refused(kafka440: Cluster) -> None:
+async def test_kafkas_own_clients_name_the_node_and_are_not_refused(
+    kafka440: Cluster, own_name: OwnNames
+) -> None:
     command = await asyncio.to_thread(clients.records_command)
     async with rewritten(kafka440) as here:
-        arguments = [*command, str(here.bootstrap), f"t-{uuid4()}"]
+        topic = own_name("records", at=kafka440.bootstrap_servers)
+        arguments = [*command, str(here.bootstrap), topic]
         done = await asyncio.to_thread(
             subprocess.run, arguments, capture_output=True, text=True, timeout=PATIENCE
         )

@@ -204,7 +204,7 @@ async def _line(process: Process) -> str:
     return (await process.stdout.readline()).decode().strip()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("rewriting", [False, True], ids=["advertised", "rewritten"])
 async def test_nothing_passes_the_proxy_by(own_cluster: OwnCluster, rewriting: bool) -> None:
     cluster = own_cluster(LAYOUT)

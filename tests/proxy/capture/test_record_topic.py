@@ -2,10 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, TopicPartition
@@ -33,6 +31,7 @@ from kwire.proxy.flows.flow import ClientConnection as Connected
 from kwire.proxy.flows.flow import Flow, Notice, NoticeKind
 from real_kafka import Cluster, free_port
 from tests.support.capture.capture_records import KINDS, record
+from tests.support.real_kafka.own_names import OwnNames
 
 PATIENCE = 120.0
 DAY = 86400.0
@@ -67,7 +66,7 @@ def test_an_address_needs_topic_host_and_port(text: str) -> None:
 def test_a_topic_that_is_down_is_told_of_once() -> None:
     said: list[str] = []
     address = TopicAddress.parse(f"captures@127.0.0.1:{free_port()}")
-    topic = TopicProducer(address, timeout=0.5, report=said.append)
+    topic = TopicProducer(address, timeout=0.2, report=said.append)
     for _ in range(20):
         topic.write(0.0, (b"a ", b"request"), (b"a ", b"response"))
     topic.close()
@@ -126,13 +125,12 @@ def test_nothing_that_a_recorders_connection_does_is_recorded() -> None:
 
 
 @pytest.fixture
-def captured(combined: Cluster) -> Iterator[str]:
-    """A topic of two partitions, gone in the end."""
+def captured(combined: Cluster, own_name: OwnNames) -> str:
+    """A topic of two partitions."""
     admin = AdminClient({"bootstrap.servers": combined.bootstrap_servers})
-    name = f"captured-{uuid4()}"
+    name = own_name("captured", at=combined.bootstrap_servers)
     admin.create_topics([NewTopic(name, num_partitions=2)])[name].result(PATIENCE)
-    yield name
-    admin.delete_topics([name])[name].result(PATIENCE)
+    return name
 
 
 async def test_what_passes_is_in_the_topic_and_the_recorder_is_not(
@@ -181,7 +179,7 @@ def flow(frame: bytes) -> Flow:
 
 def consumed(bootstrap: str, topic: str) -> list[Message]:
     """All messages of a topic."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test"})
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": topic})
     partitions = [TopicPartition(topic, index, OFFSET_BEGINNING) for index in (0, 1)]
     ends = [consumer.get_watermark_offsets(partition, PATIENCE)[1] for partition in partitions]
     consumer.assign(partitions)

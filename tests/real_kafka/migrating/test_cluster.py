@@ -40,7 +40,7 @@ def migrate(cluster: MigratingCluster, stage: OperatorStage) -> None:
         cluster.finalize_migration()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_nothing_acknowledged_is_lost_on_the_whole_way(cluster: MigratingCluster) -> None:
     with Workload(cluster.bootstrap_servers) as workload:
         migrate(cluster, OperatorStage.FINALIZED)
@@ -52,7 +52,6 @@ def test_nothing_acknowledged_is_lost_on_the_whole_way(cluster: MigratingCluster
         cluster.revert_to_zookeeper()
 
 
-@pytest.mark.long
 @pytest.mark.migrations
 @pytest.mark.parametrize("stage", list(OperatorStage)[1:-1], ids=lambda stage: stage.name)
 def test_nothing_acknowledged_is_lost_on_the_way_back(
@@ -65,7 +64,6 @@ def test_nothing_acknowledged_is_lost_on_the_way_back(
     assert workload.check().records > 0
 
 
-@pytest.mark.long
 @pytest.mark.migrations
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_acknowledged_is_lost_on_the_way_back_of_3_6_2(

@@ -17,7 +17,7 @@ from real_kafka.migrating.workload import Workload
 from real_kafka.migrating.zookeeper_relay import ZooKeeperRelay
 from real_kafka.migrating.zookeeper_session import read_json, zookeeper_session
 
-pytestmark = [pytest.mark.long, pytest.mark.migrations]
+pytestmark = pytest.mark.migrations
 
 GOING_ON = [
     pytest.param(kind, point, id=f"{kind}-{point}")

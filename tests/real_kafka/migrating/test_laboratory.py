@@ -106,7 +106,6 @@ def verified(shown: str) -> str:
     return ran.stdout
 
 
-@pytest.mark.long
 @pytest.mark.migrations
 def test_the_printed_commands_tell_of_the_cluster(kafka: Launcher, tmp_path: Path) -> None:
     with start_demo([*LABORATORY, "--brokers", "1"], tmp_path) as run:

@@ -22,7 +22,6 @@ LEFT_OVER = {
 """A copy up to a record that a new log has soon: two are written each second."""
 
 
-@pytest.mark.long
 @pytest.mark.migrations
 @pytest.mark.parametrize(
     ("kind", "state", "topics"),

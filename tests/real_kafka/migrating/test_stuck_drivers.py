@@ -26,7 +26,7 @@ from real_kafka.migrating.workload import Workload
 from real_kafka.migrating.zookeeper_relay import ZooKeeperRelay
 from real_kafka.migrating.zookeeper_session import read_json, zookeeper_session
 
-pytestmark = [pytest.mark.long, pytest.mark.migrations]
+pytestmark = pytest.mark.migrations
 
 UNTOLD = 60.0
 """Seconds after which a broker that no controller has told its metadata will not be told it."""

@@ -12,7 +12,7 @@ from real_kafka.migrating.layout import KINDS
 from real_kafka.migrating.rich_content import RICH, load_rich_content
 from real_kafka.migrating.zookeeper_session import zookeeper_session
 
-pytestmark = [pytest.mark.long, pytest.mark.migrations]
+pytestmark = pytest.mark.migrations
 
 NOTHING_AGAINST_IT = "nothing stands against a copy"
 SAME = "both sides hold the same"

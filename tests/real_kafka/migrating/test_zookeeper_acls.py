@@ -10,7 +10,6 @@ from real_kafka.migrating.rich_content import RICH
 from real_kafka.migrating.zookeeper_acls import acls_by_path, kept_acls, migrate_with_acls
 
 
-@pytest.mark.long
 @pytest.mark.migrations
 def test_kwires_controllers_write_the_acls_of_kafka(kafka: Launcher) -> None:
     with MigratingCluster(replace(RICH, kind="kwire", zookeeper_acls=True)) as cluster:

@@ -17,6 +17,7 @@ from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAu
 from kwire.messages.a51_alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
+    ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
 from kwire.net.connection import Connection
@@ -212,6 +213,14 @@ def add_scram_user(client: Client, user: str, mechanism: int, password: str) -> 
         salted_password=hashlib.pbkdf2_hmac(name, password.encode(), SALT, 4096),
     )
     answer = client.ask(AlterUserScramCredentialsRequest(upsertions=[upsertion]), 0)
+    assert isinstance(answer, AlterUserScramCredentialsResponse)
+    assert answer.results[0].error_code == 0
+
+
+def remove_scram_user(client: Client, user: str, mechanism: int) -> None:
+    """Take back what `add_scram_user` did."""
+    deletion = ScramCredentialDeletion(name=user, mechanism=mechanism)
+    answer = client.ask(AlterUserScramCredentialsRequest(deletions=[deletion]), 0)
     assert isinstance(answer, AlterUserScramCredentialsResponse)
     assert answer.results[0].error_code == 0
 

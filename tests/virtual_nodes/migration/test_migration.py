@@ -27,7 +27,7 @@ def test_no_broker_takes_over_while_a_copy_is_not_noted(tmp_path: Path) -> None:
     assert not result.violations, result.report
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_every_fault_takes_place_in_every_state_of_the_driver(tmp_path: Path) -> None:
     """As many seeds in a row as there are moments have them all."""

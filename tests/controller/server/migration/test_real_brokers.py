@@ -34,7 +34,7 @@ from real_kafka.migrating.layout import MigratingLayout
 from real_kafka.migrating.zookeeper_session import zookeeper_session
 from tests.support.eventually import eventually
 
-pytestmark = [pytest.mark.long, pytest.mark.migrations]
+pytestmark = pytest.mark.migrations
 
 TOPICS = [
     NewTopic(name="orders", assignments=[[0, 1], [1, 0]]),

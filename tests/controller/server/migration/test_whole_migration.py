@@ -12,7 +12,7 @@ from real_kafka.migrating import golden_capture
 from tests.support.controller.migration.recorded_migration import RecordedMigration
 from tests.support.paths import FIXTURES
 
-pytestmark = [pytest.mark.long, pytest.mark.migrations]
+pytestmark = pytest.mark.migrations
 
 LEADERSHIPS = [(4, 1), (5, 2)]
 """Epochs in ZooKeeper and in raft."""
