@@ -1,13 +1,12 @@
 """The nodes of a real cluster, and the error for a client that asks the wrong kind of node."""
 
-import time
-
 import pytest
 
 from kwire.admin import AdminClient, MismatchedEndpointType
 from kwire.errors import UnsupportedEndpointType
 from kwire.net.address import Address
 from real_kafka import Cluster
+from tests.support.eventually import TOO_LONG
 
 
 async def test_controllers_are_listed_at_the_addresses_they_advertise(quorum: Cluster) -> None:
@@ -58,18 +57,16 @@ async def test_fenced_brokers_are_not_to_be_had_from_controllers(quorum: Cluster
 @pytest.mark.parametrize("operation", ["describe_cluster", "describe_metadata_quorum"])
 async def test_a_node_of_the_wrong_kind_is_named_at_once(quorum: Cluster, operation: str) -> None:
     broker, controller = quorum.bootstrap_servers, quorum.controllers[3000].controller_address
-    start = time.monotonic()
-    async with AdminClient(bootstrap_controllers=broker, timeout=60) as admin:
+    async with AdminClient(bootstrap_controllers=broker, timeout=TOO_LONG) as admin:
         with pytest.raises(MismatchedEndpointType) as caught:
             await getattr(admin, operation)()
     assert str(caught.value) == (
         f"MISMATCHED_ENDPOINT_TYPE: {broker} is a broker, not a controller:"
         " give it as bootstrap server instead"
     )
-    async with AdminClient(bootstrap_servers=str(controller), timeout=60) as admin:
+    async with AdminClient(bootstrap_servers=str(controller), timeout=TOO_LONG) as admin:
         with pytest.raises(MismatchedEndpointType, match=f"{controller} is a controller, not a br"):
             await getattr(admin, operation)()
-    assert time.monotonic() - start < 30
 
 
 def test_a_nodes_address_keeps_ipv6_readable() -> None:

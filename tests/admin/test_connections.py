@@ -11,6 +11,7 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.net.frames import RequestFrame
 from scripted_node import SILENCE, Raw
 from scripted_quorum import scripted_quorum
+from tests.support.virtual_time import in_virtual_time
 
 
 async def test_many_operations_at_once_share_one_connection() -> None:
@@ -29,6 +30,7 @@ async def test_a_client_that_is_never_asked_connects_to_nobody() -> None:
         assert one.nodes[0].asked == []
 
 
+@in_virtual_time
 async def test_an_operation_that_gives_up_leaves_the_others_their_connection() -> None:
     asked = asyncio.Event()
 

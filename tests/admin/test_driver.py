@@ -35,6 +35,7 @@ from kwire.messages import a42_delete_groups as deletion
 from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, SILENCE, Raw, Script
 from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_brokers
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0
 
@@ -165,6 +166,7 @@ async def test_what_was_looked_up_is_remembered() -> None:
         assert not cast(metadata.MetadataRequest, lookup).allow_auto_topic_creation
 
 
+@in_virtual_time
 async def test_a_leader_that_moved_is_looked_up_again_and_the_others_are_kept() -> None:
     async with scripted_brokers(2) as two:
         two.leaders = {("t", 0): 0, ("t", 1): 0}
@@ -186,6 +188,7 @@ async def test_a_leader_that_moved_is_looked_up_again_and_the_others_are_kept() 
 
 
 @pytest.mark.parametrize("code", [14, 15, 16, 51])
+@in_virtual_time
 async def test_a_coordinator_that_moves_or_loads_is_asked_again(code: int) -> None:
     async with scripted_brokers(1) as one:
         one.coordinators = {"a": 0}
@@ -208,6 +211,7 @@ async def test_a_code_that_is_final_is_the_key_s_error_and_leaves_its_siblings_d
 
 
 @pytest.mark.parametrize("silence", [HANG_UP, SILENCE])
+@in_virtual_time
 async def test_a_change_whose_answer_is_lost_is_unknown_and_not_repeated(silence: Raw) -> None:
     async with scripted_brokers(2) as two:
         two.coordinators = {"a": 0, "b": 1}
@@ -220,6 +224,7 @@ async def test_a_change_whose_answer_is_lost_is_unknown_and_not_repeated(silence
         assert len(two.nodes[0].requests(deletion.DeleteGroupsRequest)) == 1
 
 
+@in_virtual_time
 async def test_a_question_whose_answer_is_lost_is_asked_again() -> None:
     async with scripted_brokers(1) as one:
         one.leaders = {("t", 0): 0}
@@ -257,6 +262,7 @@ async def test_an_answer_that_leaves_out_a_change_leaves_it_unknown() -> None:
             assert list((await delete(admin, "a")).unknown) == ["a"]
 
 
+@in_virtual_time
 async def test_a_partition_that_does_not_exist_is_final_after_about_a_second() -> None:
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[offsets.ListOffsetsRequest] = offset_answer(0)
@@ -265,9 +271,10 @@ async def test_a_partition_that_does_not_exist_is_final_after_about_a_second() -
         async with client(one) as admin:
             outcomes = await latest(admin, key)
         assert str(outcomes.failed[key]) == "UNKNOWN_TOPIC_OR_PARTITION"
-        assert 1.0 <= time.monotonic() - begin < PATIENCE / 2
+        assert 1 <= time.monotonic() - begin < 2
 
 
+@in_virtual_time
 async def test_a_topic_that_was_just_created_is_waited_for() -> None:
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[offsets.ListOffsetsRequest] = offset_answer(0)
@@ -284,6 +291,7 @@ async def test_a_topic_that_was_just_created_is_waited_for() -> None:
             assert dict(await latest(admin, key)) == {key: 0}
 
 
+@in_virtual_time
 async def test_a_dead_leader_costs_one_attempt_until_another_is_elected() -> None:
     async with scripted_brokers(2) as two:
         two.leaders = {("t", 0): 1}
@@ -302,6 +310,7 @@ async def test_a_dead_leader_costs_one_attempt_until_another_is_elected() -> Non
             assert dict(await latest(admin, key)) == {key: 9}
 
 
+@in_virtual_time
 async def test_when_time_is_up_each_key_has_its_latest_error() -> None:
     async with scripted_brokers(1) as one:
         one.coordinators = {"a": 0}
@@ -312,6 +321,7 @@ async def test_when_time_is_up_each_key_has_its_latest_error() -> None:
         assert str(outcomes.failed["b"]) == "COORDINATOR_NOT_AVAILABLE"
 
 
+@in_virtual_time
 async def test_a_whole_cluster_that_is_gone_is_one_error_not_one_for_each_key() -> None:
     async with scripted_brokers(1) as one:
         await one.nodes[0].stop()
@@ -430,6 +440,7 @@ async def test_a_thousand_operations_at_once_share_a_connection_and_wait_their_t
         await one.nodes[0].deserted()
 
 
+@in_virtual_time
 async def test_a_thousand_first_operations_at_once_open_one_connection() -> None:
     """Before anything is known: each has to learn of the cluster and of the leader."""
     async with scripted_brokers(1) as one:
@@ -451,6 +462,7 @@ async def test_a_thousand_first_operations_at_once_open_one_connection() -> None
         await one.nodes[0].deserted()
 
 
+@in_virtual_time
 async def test_a_node_that_never_answers_hits_the_limit_of_one_request() -> None:
     async with scripted_brokers(1) as one:
         one.leaders = {("t", 0): 0}

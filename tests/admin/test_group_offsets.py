@@ -24,13 +24,14 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.net.frames import RequestFrame
 from scripted_node import api_versions
 from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_brokers
+from tests.support.virtual_time import in_virtual_time
 
 ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 UNSTABLE = 88
 
 
 def client(brokers: ScriptedBrokers) -> GroupSeeks:
-    return GroupSeeks(brokers.addresses, timeout=10)
+    return GroupSeeks(brokers.addresses, timeout=60)
 
 
 def fetched(group: str, *partitions: tuple[int, int, int]) -> fetch.OffsetFetchResponseGroup:
@@ -196,6 +197,7 @@ def a_group_that_reads_orders(brokers: ScriptedBrokers, members: int = 0) -> Non
     }
 
 
+@in_virtual_time
 async def test_a_partition_without_a_leader_costs_its_lag_and_not_the_deadline() -> None:
     async with scripted_brokers(1) as brokers:
         a_group_that_reads_orders(brokers)

@@ -31,6 +31,7 @@ from kwire.messages.data.consumer_protocol_assignment import TopicPartition as A
 from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, Raw, ScriptedNode, api_versions
 from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_brokers
+from tests.support.virtual_time import in_virtual_time
 
 NOT_COORDINATOR = 16
 LOADING = 14
@@ -114,6 +115,7 @@ async def test_a_broker_that_cannot_list_leaves_the_others_groups_usable() -> No
     }
 
 
+@in_virtual_time
 async def test_a_broker_that_is_down_costs_about_a_second_and_not_the_deadline() -> None:
     async with scripted_brokers(2) as brokers, client(brokers) as admin:
         for node in brokers.nodes:
@@ -122,7 +124,7 @@ async def test_a_broker_that_is_down_costs_about_a_second_and_not_the_deadline()
         await brokers.nodes[1].stop()
         began = time.monotonic()
         outcomes = await admin.list_groups(timeout=60)
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 2
     assert [group.group_id for group in listed_groups(outcomes)] == ["a"]
     assert isinstance(outcomes.failed[1], ConnectionFailed)
 
@@ -141,6 +143,7 @@ async def test_an_old_broker_is_not_asked_for_types_and_has_classic_groups_only(
     assert listed_groups(new_ones) == []
 
 
+@in_virtual_time
 async def test_a_coordinator_that_loads_its_groups_is_asked_again() -> None:
     async with scripted_brokers(1) as brokers, client(brokers) as admin:
         answers = [list_of(error_code=15), list_of(error_code=LOADING), list_of(listed("a"))]

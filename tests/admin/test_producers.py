@@ -11,6 +11,7 @@ from kwire.messages import a61_describe_producers as producers
 from kwire.net.frames import RequestFrame
 from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_brokers
 from tests.support.admin.scripted_transactions import LONG_AGO, producing
+from tests.support.virtual_time import in_virtual_time
 
 ORDERS_0 = TopicPartition("orders", 0)
 
@@ -65,6 +66,7 @@ async def test_a_named_replica_is_asked_whoever_leads_and_only_once() -> None:
     assert len(asked) == 1
 
 
+@in_virtual_time
 async def test_a_producer_is_fenced_once_its_open_transaction_has_been_aborted() -> None:
     codes = [51, 51, 0]
 

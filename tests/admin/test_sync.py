@@ -17,6 +17,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest
 from real_kafka import free_port
 from scripted_quorum import LEADER_EPOCH, ScriptedQuorum, scripted_quorum
 from synchronous_admin.__main__ import PATH, formatted
+from tests.support.eventually import TOO_LONG
 
 PATIENCE = 60.0
 
@@ -80,13 +81,13 @@ def test_a_closed_client_says_so_and_leaves_no_thread() -> None:
 
 def test_a_call_that_waits_ends_when_another_thread_closes_the_client() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        admin = sync.AdminClient(f"127.0.0.1:{silent.getsockname()[1]}", connect_timeout=PATIENCE)
+        admin = sync.AdminClient(f"127.0.0.1:{silent.getsockname()[1]}", connect_timeout=TOO_LONG)
         with ThreadPoolExecutor(1) as pool:
-            call = pool.submit(admin.list_topics, timeout=PATIENCE)
+            call = pool.submit(admin.list_topics, timeout=TOO_LONG)
             with silent.accept()[0]:
                 admin.close()
                 with pytest.raises(AnswerLost, match="closed while a call waited"):
-                    call.result(PATIENCE / 2)
+                    call.result(PATIENCE)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -20,6 +20,7 @@ from real_kafka import Cluster
 from scripted_node import api_versions
 from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_brokers
 from tests.support.eventually import eventually
+from tests.support.virtual_time import in_virtual_time
 
 TOPIC_ID = UUID(int=7)
 PATIENCE = 60.0
@@ -153,6 +154,7 @@ async def test_pages_of_partitions_are_put_together() -> None:
         assert names == [["a", "b"], ["a", "b"], ["b"]]
 
 
+@in_virtual_time
 async def test_a_node_that_always_has_another_page_does_not_hold_the_client() -> None:
     def endless(request: RequestFrame) -> Response:
         cursor = pages.Cursor(topic_name="a", partition_index=0)

@@ -81,7 +81,7 @@ async def test_each_feature_has_its_own_result_before_version_2() -> None:
 
 async def test_a_feature_that_is_left_out_fails_at_once_also_after_another_controller() -> None:
     results = [UpdatableFeatureResult(feature="a")]
-    async with scripted_quorum(3) as three, client(three) as admin, asyncio.timeout(30):
+    async with scripted_quorum(3) as three, client(three) as admin, asyncio.timeout(60):
         three.leading = 2
         scripted(three, 1, UpdateFeaturesResponse(results=results))
         outcomes = await admin.update_features(RAISE | {"b": UNSAFE})

@@ -31,6 +31,7 @@ from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiV
 from kwire.net.address import Address
 from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, Raw, ScriptedNode
+from tests.support.virtual_time import in_virtual_time
 
 
 def node(answer: Any = None) -> ScriptedNode:
@@ -92,6 +93,7 @@ async def test_requests_are_changed() -> None:
     assert code(await ask(good, name="evil")) == 0
 
 
+@in_virtual_time
 async def test_requests_do_not_reach_the_server() -> None:
     assert (await ask(closes_on(None))).connection is ConnectionState.CLOSED
     assert (await ask(silent_on(None))).connection is ConnectionState.SILENT

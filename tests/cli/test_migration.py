@@ -228,6 +228,7 @@ def test_controllers_of_another_cluster_are_not_called_finalised_alone(
     kwire: Command, sides: Sides
 ) -> None:
     sides.at("before", SetData("/cluster/id", b'{"version":"1","id":"another"}'))
+    sides.controller.end = END["claim"]
     run = kwire("migration", "verify", *sides.both, "--json")
     assert run.code == 1
     assert "sides/other-cluster" in [item["id"] for item in run.json["findings"]]

@@ -8,11 +8,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.connection import Connection
+from kwire.proxy.feed.receiver import Receiver
 from real_kafka import Cluster, free_port
 from tests.support.cli.command import Command
 from tests.support.cli.proxy_process import ANSWER, ASKED, PATIENCE, end_with_ctrl_c, proxy
@@ -118,14 +120,14 @@ def test_every_key_of_a_rule_can_be_given(kwire: Command, node: str) -> None:
 
 def test_a_proxy_that_stands_still_is_no_success(kwire: Command, node: str) -> None:
     feed = f"127.0.0.1:{free_port()}"
-    to = ["--feed", feed, "--timeout", "0.5"]
+    to = ["--feed", feed, "--timeout", "0.2"]
     with proxy("--listen", f"127.0.0.1:0={node}", "--feed", feed) as (run, _):
         assert kwire("proxy", "rules", "add", "--name", "cut", *CLOSE, "--feed", feed).code == 0
         run.send_signal(signal.SIGSTOP)
         stopped = kwire("proxy", "rules", "disable", "cut", *to)
         run.send_signal(signal.SIGCONT)
         assert (stopped.code, stopped.out) == (1, "")
-        assert stopped.error.startswith(f"nothing was changed: {feed}: no answer for 0.5 s")
+        assert stopped.error.startswith(f"nothing was changed: {feed}: no answer for 0.2 s")
         (rule,) = kwire("proxy", "rules", "list", "--json", "--feed", feed).json
         assert rule["enabled"]
         end_with_ctrl_c(run)
@@ -171,13 +173,22 @@ def without_commands(feed: str) -> Iterator[str]:
     there.close()
 
 
-def test_without_an_answer_it_is_said_to_be_unknown(kwire: Command, node: str) -> None:
+def test_without_an_answer_it_is_said_to_be_unknown(
+    kwire: Command, node: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = Receiver._command
+
+    async def answered_soon(self: Receiver, command: Any) -> Any:
+        self._timeout = 0.2  # the greeting before it may take longer
+        return await answered(self, command)
+
+    monkeypatch.setattr(Receiver, "_command", answered_soon)
     feed = f"127.0.0.1:{free_port()}"
     with (
         proxy("--listen", f"127.0.0.1:0={node}", "--feed", feed) as (run, _),
         without_commands(feed) as way,
     ):
-        to = ["--feed", way, "--timeout", "1"]
+        to = ["--feed", way, "--timeout", str(PATIENCE)]
         add = ["proxy", "rules", "add", "--name", "cut", *CLOSE, *to]
         run_ = kwire(*add)
         assert (run_.code, run_.out) == (1, "")

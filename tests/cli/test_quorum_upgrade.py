@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from kwire.doctor import gather
 from tests.support.cli.command import Command, Run
 from tests.support.doctor.controllers import controllers_beside
 
@@ -11,6 +14,11 @@ def upgrade(kwire: Command, *arguments: str) -> Run:
     with controllers_beside() as scripted:
         address = scripted.quorum.addresses(0)[0]
         return kwire("quorum", "upgrade", *arguments, "--bootstrap-controller", address)
+
+
+@pytest.fixture(autouse=True)
+def _no_wait_for_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gather, "IMAGE_TIMEOUT", 0.1)
 
 
 def test_it_only_plans_and_says_so(kwire: Command) -> None:

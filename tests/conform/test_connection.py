@@ -14,6 +14,7 @@ from kwire.conform.transcript import Transcript
 from kwire.conform.verdict import Deviation
 from kwire.net.address import Address
 from kwire.net.negotiation import NodeApiVersions
+from tests.support.virtual_time import in_virtual_time
 
 WHOLE = b"\0\0\0\4abcd"
 
@@ -45,6 +46,7 @@ async def connection_to(
 
 @pytest.mark.parametrize("length", range(1, len(WHOLE)))
 @pytest.mark.parametrize("ends", [True, False])
+@in_virtual_time
 async def test_a_part_of_a_frame_is_no_frame_and_is_kept(length: int, ends: bool) -> None:
     transcript = Transcript()
     async with connection_to(WHOLE[:length], ends=ends, transcript=transcript) as connection:
@@ -57,6 +59,7 @@ async def test_a_part_of_a_frame_is_no_frame_and_is_kept(length: int, ends: bool
 
 
 @pytest.mark.parametrize("ends", [True, False])
+@in_virtual_time
 async def test_a_frame_may_come_in_parts(ends: bool) -> None:
     parts = [WHOLE[:1], WHOLE[1:5], WHOLE[5:]]
     async with connection_to(*parts, ends=ends) as connection:

@@ -23,6 +23,7 @@ from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from scripted_node import SILENCE, Raw, Script, ScriptedNode
 from tests.support.conform.mortal_node import MortalNode, target_of
+from tests.support.virtual_time import in_virtual_time
 
 SOURCE = kafka("a test")
 ALIVE: dict[type[Request], Script] = {
@@ -134,13 +135,14 @@ async def test_a_restart_that_fails_ends_the_run() -> None:
 
 
 @pytest.mark.usefixtures("impatient")
+@in_virtual_time
 async def test_a_server_that_answers_nothing_costs_no_more_than_the_limit() -> None:
     scripts: dict[type[Request], Script] = {**ALIVE, ListGroupsRequest: lambda frame: SILENCE}
     async with ScriptedNode(scripts) as node:
         target = await target_of(node)
         began = asyncio.get_running_loop().time()
         run = await run_checks(section(harmless, deadly), target, limit=0.5)
-        assert asyncio.get_running_loop().time() - began < 3
+        assert asyncio.get_running_loop().time() - began < 0.6
     assert verdicts(iter(run)) == [V.PASS, V.SKIPPED]
     assert run.problem == run.results[1].reason == "the time limit of 0.5 s is over"
 

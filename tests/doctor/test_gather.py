@@ -23,6 +23,7 @@ from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.net.address import Address
 from scripted_node import HANG_UP, SILENCE, ScriptedNode
 from tests.support.doctor.controllers import EPOCH, controllers
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 0.4
 
@@ -32,6 +33,7 @@ def at(node: ScriptedNode) -> Address:
     return Address.parse(node.address)
 
 
+@in_virtual_time
 async def test_one_address_leads_to_every_controller_and_each_answers_for_itself() -> None:
     async with controllers() as scripted:
         nodes = scripted.quorum.nodes
@@ -44,6 +46,7 @@ async def test_one_address_leads_to_every_controller_and_each_answers_for_itself
     assert evidence.fetch_timeout_ms == 1500
 
 
+@in_virtual_time
 async def test_a_follower_of_nobody_is_told_from_a_follower_of_node_0() -> None:
     async with controllers() as scripted:
         scripted.leader_ids = {1: -1}
@@ -52,6 +55,7 @@ async def test_a_follower_of_nobody_is_told_from_a_follower_of_node_0() -> None:
     assert finding.sentence == "controller 1 answers, but follows nobody; 0 leads"
 
 
+@in_virtual_time
 async def test_no_secret_is_asked_for_and_each_node_is_dialled_once() -> None:
     async with controllers() as scripted:
         nodes = scripted.quorum.nodes
@@ -69,6 +73,7 @@ async def test_no_secret_is_asked_for_and_each_node_is_dialled_once() -> None:
     assert scripted.quorum.asked() == [1, 1, 1]
 
 
+@in_virtual_time
 async def test_a_silent_node_costs_one_attempt_and_the_others_are_heard() -> None:
     async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -91,6 +96,7 @@ async def test_a_silent_node_costs_one_attempt_and_the_others_are_heard() -> Non
     assert seconds < 4 * PATIENCE
 
 
+@in_virtual_time
 async def test_a_node_that_is_silent_about_one_thing_tells_the_rest() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
@@ -102,6 +108,7 @@ async def test_a_node_that_is_silent_about_one_thing_tells_the_rest() -> None:
     assert "did not answer Fetch" in answers.refusals["Fetch"]
 
 
+@in_virtual_time
 async def test_an_error_without_a_leader_is_a_refusal_and_no_follower_of_nobody() -> None:
     """CurrentLeader is a tagged field (FetchResponse.json): it may be left out."""
     partition = PartitionData(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -115,6 +122,7 @@ async def test_an_error_without_a_leader_is_a_refusal_and_no_follower_of_nobody(
     assert answers.refusals == {"Fetch": "TOPIC_AUTHORIZATION_FAILED"}
 
 
+@in_virtual_time
 async def test_a_node_that_hangs_up_is_no_crash() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
@@ -135,6 +143,7 @@ async def test_a_port_where_nobody_listens_is_refused_at_once() -> None:
     assert evidence.no_image == "no controller that leads was reached"
 
 
+@in_virtual_time
 async def test_the_log_of_a_leader_that_refuses_it_is_missed_not_waited_for() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
@@ -143,6 +152,7 @@ async def test_the_log_of_a_leader_that_refuses_it_is_missed_not_waited_for() ->
     assert evidence.no_image.startswith("no leader gave it within 0.4 s")
 
 
+@in_virtual_time
 async def test_a_peer_may_name_any_number_of_addresses_and_only_some_are_dialled() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
@@ -154,6 +164,7 @@ async def test_a_peer_may_name_any_number_of_addresses_and_only_some_are_dialled
     assert len(evidence.nodes) == 256
 
 
+@in_virtual_time
 async def test_nonsense_in_a_list_of_voters_is_passed_over() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
@@ -163,6 +174,7 @@ async def test_nonsense_in_a_list_of_voters_is_passed_over() -> None:
     assert EndpointOrigin.VOTER_SET not in origins
 
 
+@in_virtual_time
 async def test_a_leader_that_does_not_describe_itself_is_known_by_its_quorum() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes

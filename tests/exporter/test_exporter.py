@@ -11,6 +11,7 @@ from kwire.net.address import Address
 from simulated_broker import SimulatedBroker
 from tests.support.eventually import eventually
 from tests.support.http import ask
+from tests.support.virtual_time import in_virtual_time
 
 
 async def scrape(exporter: Exporter) -> dict[str, float]:
@@ -25,6 +26,7 @@ async def scrape(exporter: Exporter) -> dict[str, float]:
     }
 
 
+@in_virtual_time
 async def test_an_exporter_follows_a_quorum_and_tells_when_it_is_gone() -> None:
     quorum = Quorum(1)
     await quorum.start()
@@ -40,7 +42,10 @@ async def test_an_exporter_follows_a_quorum_and_tells_when_it_is_gone() -> None:
         assert exporter.cluster is not None
         cluster = exporter.cluster
         await eventually(lambda: cluster.counts is not None and exporter.quorum.quorum is not None)
-        found = await scrape(exporter)
+        # The controller registers itself a moment after it leads.
+        found = await eventually(
+            lambda: scrape(exporter), lambda found: found["kafka_cluster_controllers"]
+        )
         assert (found["kafka_quorum_up"], found["kafka_cluster_up"]) == (1, 1)
         assert found["kafka_quorum_voters"] == found["kafka_cluster_controllers"] == 1
         assert found["kafka_cluster_partitions"] == 0

@@ -17,6 +17,7 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from real_kafka import free_port
+from tests.support.virtual_time import in_virtual_time
 
 NODES = frozenset({1, 3000, 3001})
 
@@ -71,6 +72,7 @@ async def ask(address: Address, client_id: str, timeout: float = 0.3) -> None:
         await connection.send(DescribeClusterRequest(endpoint_type=2), timeout=timeout)
 
 
+@in_virtual_time
 async def test_a_partition_is_between_nodes_and_clients_hear_both_sides() -> None:
     async with network() as (faulty, address):
         fault = faulty.begin(event(FaultKind.PARTITION, LEADER))
@@ -83,6 +85,7 @@ async def test_a_partition_is_between_nodes_and_clients_hear_both_sides() -> Non
         assert faulty.chosen[fault.event] == (3000,)
 
 
+@in_virtual_time
 async def test_what_was_held_arrives_when_the_fault_is_over() -> None:
     async with network() as (faulty, address):
         open_ = Connection.open(address.host, address.port, client_id="raft-client-3001")
@@ -96,6 +99,7 @@ async def test_what_was_held_arrives_when_the_fault_is_over() -> None:
             await answer
 
 
+@in_virtual_time
 async def test_clients_are_cut_off_alone() -> None:
     async with network() as (faulty, address):
         faulty.begin(event(FaultKind.CLIENTS, 3000))
@@ -104,6 +108,7 @@ async def test_clients_are_cut_off_alone() -> None:
             await ask(address, "kwire-conform-client-1")
 
 
+@in_virtual_time
 async def test_connections_end_or_fall_silent() -> None:
     async with network() as (faulty, address):
         open_ = Connection.open(address.host, address.port, client_id="x")

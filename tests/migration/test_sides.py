@@ -15,6 +15,7 @@ from kwire.zookeeper import Create, ZooKeeper, ZooKeeperUnreachable
 from memory_zookeeper import MemorySession, MemoryZooKeeper
 from tests.support.migration.golden import golden_zookeeper
 from tests.support.migration.sides import kraft
+from tests.support.virtual_time import in_virtual_time
 
 
 class Opener:
@@ -134,6 +135,7 @@ class CopyingQuorum(KRaftSide):
 
 
 @pytest.mark.parametrize("ends", [True, False])
+@in_virtual_time
 async def test_a_copy_that_ends_between_both_looks_is_not_called_left_over(ends: bool) -> None:
     opener = Opener(golden_zookeeper("dual-write"))
     quorum = CopyingQuorum(ends=ends)

@@ -13,6 +13,7 @@ from kwire.observer import LiveImage
 from real_kafka import Cluster, Layout
 from tests.support.real_kafka.own_cluster import OwnCluster
 from tests.support.real_kafka.topics import create, delete
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 120.0
 SNAPSHOTS = {
@@ -80,6 +81,7 @@ async def test_it_enters_the_log_of_real_kafka_by_a_snapshot(own_cluster: OwnClu
     assert [voter.voter_id for voter in voters.voters] == [3000]
 
 
+@in_virtual_time
 async def test_it_finds_the_next_leader() -> None:
     async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
         first = await quorum.wait_for_leader()

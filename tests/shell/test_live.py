@@ -17,7 +17,10 @@ from kwire.shell.position import OffsetNotAvailable
 from tests.support.eventually import eventually
 from tests.support.shell.sessions import Session
 
-QUICK = {"controller.quorum.election.timeout.ms": "200"}
+QUICK = {
+    "controller.quorum.election.timeout.ms": "200",
+    "controller.quorum.fetch.timeout.ms": "1000",
+}
 
 
 def addresses(quorum: Quorum) -> list[Address]:

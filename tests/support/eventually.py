@@ -13,6 +13,9 @@ T = TypeVar("T")
 TIMEOUT = 60.0
 """Seconds; generous, since several test runs share a machine."""
 
+TOO_LONG = 3600.0
+"""Seconds, more than any test may take: a time-out that is never waited for."""
+
 
 @overload
 async def eventually(

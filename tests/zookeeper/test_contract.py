@@ -43,7 +43,7 @@ class Events:
 
     async def next(self) -> tuple[str, str]:
         """Return the change and the path of the next event."""
-        event = await asyncio.wait_for(self.queue.get(), 30)
+        event = await asyncio.wait_for(self.queue.get(), 60)
         return event.change.value, event.path
 
 

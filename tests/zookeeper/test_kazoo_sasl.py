@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from real_kafka.migrating.zookeeper_acls import (
     read_acls,
 )
 from real_kafka.zookeeper import ZooKeeperServer
+from tests.support.eventually import TOO_LONG
 
 pytestmark = [pytest.mark.java, pytest.mark.cluster, pytest.mark.xdist_group("zookeeper")]
 
@@ -37,15 +37,13 @@ def settings_of(server: ZooKeeperServer, password: str = PASSWORD) -> ZooKeeperS
     """Return the settings of a login."""
     login = SaslLogin(username=USER, password=password, source="section Client of jaas.conf")
     parsed = ZooKeeperSettings.parse(server.connect)
-    return replace(parsed, sasl=login, set_acl=True, connection_seconds=10)
+    return replace(parsed, sasl=login, set_acl=True, connection_seconds=TOO_LONG)
 
 
 async def refusal(settings: ZooKeeperSettings) -> str:
     """Return the sentence of a refused login, which is quick."""
-    begun = time.monotonic()
     with pytest.raises(ZooKeeperAuthenticationFailed) as refused:
         await KazooZooKeeper.connect(settings)
-    assert time.monotonic() - begun < settings.connection_seconds
     return str(refused.value)
 
 

@@ -6,10 +6,13 @@ import asyncio
 import time
 
 from kwire.zookeeper.silence_limit import SilenceLimit
+from tests.support.virtual_time import in_virtual_time
+from virtual_nodes.loop import VirtualLoop
 
 SECONDS = 0.2
 
 
+@in_virtual_time
 async def test_no_answer_within_the_limit_is_told_each_time() -> None:
     told: asyncio.Queue[float] = asyncio.Queue()
     begun = time.monotonic()
@@ -21,6 +24,7 @@ async def test_no_answer_within_the_limit_is_told_each_time() -> None:
     limit.stop()
 
 
+@in_virtual_time
 async def test_an_answer_to_one_of_two_begins_anew() -> None:
     told: list[bool] = []
     limit = SilenceLimit(SECONDS, lambda: told.append(True))
@@ -33,6 +37,7 @@ async def test_an_answer_to_one_of_two_begins_anew() -> None:
     limit.stop()
 
 
+@in_virtual_time
 async def test_nothing_is_told_if_nothing_is_waited_for() -> None:
     told: list[bool] = []
     limit = SilenceLimit(SECONDS, lambda: told.append(True))
@@ -42,12 +47,15 @@ async def test_nothing_is_told_if_nothing_is_waited_for() -> None:
     assert not told
 
 
+@in_virtual_time
 async def test_a_process_that_stood_still_reads_the_answers_first() -> None:
     told: list[bool] = []
     limit = SilenceLimit(SECONDS, lambda: told.append(True))
     limit.sent()
     await asyncio.sleep(0)
-    time.sleep(3 * SECONDS)  # noqa: ASYNC251 - the loop is to stand still
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    loop.current.stand_still(loop.now, 3 * SECONDS)
     await asyncio.sleep(0.001)
     assert not told
     limit.stop()

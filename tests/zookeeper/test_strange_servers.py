@@ -11,12 +11,16 @@ from dataclasses import replace
 
 import pytest
 
+from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address
-from kwire.zookeeper import ConnectionLost, Create, SessionEvent, ZooKeeperUnreachable
+from kwire.zookeeper import ConnectionLost, Create, SessionEvent, ZooKeeperUnreachable, kazoo_client
 from kwire.zookeeper.kazoo_client import KazooZooKeeper
 from kwire.zookeeper.metadata import read_metadata
 from kwire.zookeeper.settings import ZooKeeperSettings
 from kwire.zookeeper.znodes import AssignedReplicas, TopicZnode
+
+PATIENCE = 50.0
+"""Seconds, by which nothing that is waited for comes late."""
 
 SESSION = struct.pack(">iiq", 0, 4000, 7) + struct.pack(">i", 16) + bytes(16) + b"\0"
 """The answer that opens session 7, with a timeout of 4 s."""
@@ -57,9 +61,8 @@ async def strange(first: bytes, reply: Reply) -> AsyncIterator[ZooKeeperSettings
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     address = Address(*server.sockets[0].getsockname())
-    yield ZooKeeperSettings(addresses=(address,), session_seconds=2, connection_seconds=0.4)
-    server.close()
-    await asyncio.sleep(0.05)  # for a connection that was just accepted
+    yield ZooKeeperSettings(addresses=(address,), session_seconds=2, connection_seconds=0.1)
+    await stop_accepting(server)
     for writer in writers:
         writer.close()
         with suppress(OSError):
@@ -81,12 +84,18 @@ GARBAGE: dict[str, tuple[bytes, Reply]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kazoo_client, "CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr(kazoo_client, "RESTART_SECONDS", 0.05)
+
+
 @pytest.mark.parametrize("garbage", GARBAGE)
 async def test_what_no_zookeeper_says_is_one_error(garbage: str) -> None:
     first, reply = GARBAGE[garbage]
     async with strange(first, reply) as settings:
         with pytest.raises(ZooKeeperUnreachable, match=r"^no session with ZooKeeper at 127"):
-            await asyncio.wait_for(KazooZooKeeper.connect(settings), 10)
+            await asyncio.wait_for(KazooZooKeeper.connect(settings), PATIENCE)
     names = [thread.name for thread in threading.enumerate()]
     assert not [name for name in names if name.startswith("kwire-zookeeper")]
 
@@ -121,10 +130,10 @@ async def test_a_server_that_falls_silent_in_the_middle_ends_the_reading() -> No
 
     granted = SESSION[:4] + struct.pack(">i", 1000) + SESSION[8:]
     async with strange(framed(granted), reply) as settings:
-        client = await KazooZooKeeper.connect(replace(settings, connection_seconds=5))
+        client = await KazooZooKeeper.connect(replace(settings, connection_seconds=PATIENCE))
         before = asyncio.all_tasks()
         with pytest.raises(ConnectionLost, match=r"^the connection to ZooKeeper at 127.* was lost"):
-            await asyncio.wait_for(read_metadata(client), 10)
+            await asyncio.wait_for(read_metadata(client), PATIENCE)
         left_over = [task for task in asyncio.all_tasks() - before if "serve" not in repr(task)]
         assert not left_over
         await client.close()
@@ -142,15 +151,17 @@ async def test_a_server_that_answers_pings_alone_is_left() -> None:
             return answered(request)
         return answered(request) if next(answers, None) is not None else b""
 
-    async with strange(framed(SESSION), reply) as settings:
-        client = await KazooZooKeeper.connect(replace(settings, connection_seconds=5))
+    granted = SESSION[:4] + struct.pack(">i", 1000) + SESSION[8:]
+    async with strange(framed(granted), reply) as settings:
+        settings = replace(settings, session_seconds=0.6, connection_seconds=PATIENCE)
+        client = await KazooZooKeeper.connect(settings)
         told: asyncio.Queue[SessionEvent] = asyncio.Queue()
         client.add_listener(told.put_nowait)
         with pytest.raises(ConnectionLost, match=r"lost: the operation may have been carried out$"):
-            await asyncio.wait_for(client.multi([Create("/a")]), 10)
+            await asyncio.wait_for(client.multi([Create("/a")]), PATIENCE)
         assert pings
         assert await told.get() is SessionEvent.SUSPENDED
-        assert await asyncio.wait_for(told.get(), 10) is SessionEvent.CONNECTED
+        assert await asyncio.wait_for(told.get(), PATIENCE) is SessionEvent.CONNECTED
         await client.close()
 
 
@@ -162,12 +173,12 @@ async def test_a_client_survives_an_answer_that_nobody_understands() -> None:
         return answered(request, next(errors, 0))
 
     async with strange(framed(SESSION), reply) as settings:
-        client = await KazooZooKeeper.connect(replace(settings, connection_seconds=5))
+        client = await KazooZooKeeper.connect(replace(settings, connection_seconds=PATIENCE))
         again = asyncio.Event()
         client.add_listener(lambda event: again.set() if event is SessionEvent.CONNECTED else None)
         with pytest.raises(ConnectionLost, match=r"was lost before it answered$"):
             await client.exists("/")
-        await asyncio.wait_for(again.wait(), 10)
+        await asyncio.wait_for(again.wait(), PATIENCE)
         assert await client.exists("/") is not None
         await client.close()
 
@@ -175,7 +186,7 @@ async def test_a_client_survives_an_answer_that_nobody_understands() -> None:
 async def test_only_a_change_without_an_answer_may_have_been_carried_out() -> None:
     errors = iter([0, -999])
     async with strange(framed(SESSION), lambda request: answered(request, next(errors))) as server:
-        client = await KazooZooKeeper.connect(replace(server, connection_seconds=5))
+        client = await KazooZooKeeper.connect(replace(server, connection_seconds=PATIENCE))
         with pytest.raises(ConnectionLost, match=r"lost: the operation may have been carried out$"):
             await client.multi([Create("/a")])
         await client.close()

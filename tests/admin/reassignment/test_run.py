@@ -33,6 +33,7 @@ from kwire.net.frames import RequestFrame
 from scripted_node import api_versions
 from tests.support.admin.scripted_moves import ScriptedMoves, scripted_moves
 from tests.support.eventually import eventually
+from tests.support.virtual_time import in_virtual_time
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 TARGETS = {A0: (0, 2)}
@@ -67,6 +68,7 @@ async def run(
     return await run_reassignment(admin, journal, now, TARGETS, options)
 
 
+@in_virtual_time
 async def test_the_throttle_comes_before_the_moves_and_goes_after_them(
     journal: ThrottleJournal,
 ) -> None:
@@ -83,6 +85,7 @@ async def test_the_throttle_comes_before_the_moves_and_goes_after_them(
     assert not journal.read()
 
 
+@in_virtual_time
 async def test_partitions_move_on_brokers_that_list_no_fenced_ones(
     journal: ThrottleJournal,
 ) -> None:
@@ -91,6 +94,7 @@ async def test_partitions_move_on_brokers_that_list_no_fenced_ones(
         assert dict(await run(admin, journal, RunOptions())) == {A0: MoveState.COMPLETED}
 
 
+@in_virtual_time
 async def test_what_was_set_before_is_set_afterwards(journal: ThrottleJournal) -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         moves.config(ResourceType.BROKER, "1")[RATES[0]] = "77"
@@ -101,6 +105,7 @@ async def test_what_was_set_before_is_set_afterwards(journal: ThrottleJournal) -
         assert moves.config(ResourceType.TOPIC, "a") == {LEADER_REPLICAS: "1:1"}
 
 
+@in_virtual_time
 async def test_moves_that_are_refused_leave_no_throttle(journal: ThrottleJournal) -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         moves.refused = 39
@@ -109,6 +114,7 @@ async def test_moves_that_are_refused_leave_no_throttle(journal: ThrottleJournal
         assert not moves.throttled
 
 
+@in_virtual_time
 async def test_a_run_that_is_cancelled_takes_the_throttle_off(journal: ThrottleJournal) -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         moves.listings = -1
@@ -127,6 +133,7 @@ async def killed_while_it_moves(admin: ReassignmentClient, journal: ThrottleJour
     assert journal.read()
 
 
+@in_virtual_time
 async def test_the_next_run_finds_what_a_killed_one_left(journal: ThrottleJournal) -> None:
     removals: list[ThrottleRemoval] = []
     async with scripted_moves(3) as moves, client(moves) as admin:
@@ -140,6 +147,7 @@ async def test_the_next_run_finds_what_a_killed_one_left(journal: ThrottleJourna
     assert {setting.name for setting in removals[0].removed} == {"0", "1", "2", "a"}
 
 
+@in_virtual_time
 async def test_a_rate_that_somebody_changed_meanwhile_is_left(journal: ThrottleJournal) -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         moves.listings = 5
@@ -153,6 +161,7 @@ async def test_a_rate_that_somebody_changed_meanwhile_is_left(journal: ThrottleJ
     assert not journal.read()
 
 
+@in_virtual_time
 async def test_what_cannot_be_taken_off_stays_in_the_journal(journal: ThrottleJournal) -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         moves.listings = 5
@@ -167,6 +176,7 @@ async def test_what_cannot_be_taken_off_stays_in_the_journal(journal: ThrottleJo
         assert not moves.throttled
 
 
+@in_virtual_time
 async def test_what_cannot_be_taken_off_stays_in_the_journal_of_the_next_run(
     journal: ThrottleJournal,
 ) -> None:
@@ -180,6 +190,7 @@ async def test_what_cannot_be_taken_off_stays_in_the_journal_of_the_next_run(
     assert journal.read() == [gone]
 
 
+@in_virtual_time
 async def test_partitions_that_ended_elsewhere_are_told(journal: ThrottleJournal) -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         (error,) = (await move_states(admin, TARGETS)).values()
@@ -187,6 +198,7 @@ async def test_partitions_that_ended_elsewhere_are_told(journal: ThrottleJournal
         assert str(error) == "a-0 is on 0, 1, not on 0, 2"
 
 
+@in_virtual_time
 async def test_a_broker_that_hears_late_of_the_end_is_asked_again(
     journal: ThrottleJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +212,7 @@ async def test_a_broker_that_hears_late_of_the_end_is_asked_again(
         assert str(outcomes.failed[A0]) == "a-0 is on 0, 2, 1, not on 0, 2"
 
 
+@in_virtual_time
 async def test_what_could_not_end_is_refused_before_anything_is_sent() -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
         now = await admin.moving_cluster(["a"])

@@ -8,6 +8,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from secrets import token_bytes
 
 import pytest
@@ -179,14 +180,16 @@ def calls(act: Callable[[], object]) -> int:
 )
 def test_a_hostile_token_is_refused_without_a_loop_over_it(name: str, token: bytes) -> None:
     """Its time is measured by benchmarks/controller_hostile.py."""
-    server, frame = expecting_token(name), token_frame(token)
+    frame = token_frame(token)
 
-    def receive() -> None:
+    def receive(server: SaslAuthenticator) -> None:
         with suppress(SaslFailure):
             server.receive(frame, NOW)
 
-    assert calls(receive) < MOST_CALLS
-    assert server.authenticated is None
+    # The first one may import something, or happen to be called while garbage is collected.
+    servers = [expecting_token(name) for _ in range(3)]
+    assert min(calls(partial(receive, server)) for server in servers) < MOST_CALLS
+    assert [server.authenticated for server in servers] == [None] * 3
 
 
 def scram_first(length: int) -> bytes:

@@ -23,6 +23,7 @@ from kwire.net.connection import Connection
 from kwire.net.negotiation import api_versions_request
 from kwire.text.properties import parse_properties
 from tests.support.controller.pem_stores import CONTROLLERS, stores
+from tests.support.virtual_time import in_virtual_time
 
 DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 GUARDED = {"authorizer.class.name": CLASS_NAME, "super.users": "User:somebody"}
@@ -80,6 +81,7 @@ async def test_before_the_acls_are_loaded_only_super_users_get_an_answer() -> No
             await quorum.stop()
 
 
+@in_virtual_time
 async def test_a_listener_that_does_not_start_early_waits_for_the_acls() -> None:
     properties = GUARDED | {
         "super.users": "User:ANONYMOUS",

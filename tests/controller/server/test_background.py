@@ -11,6 +11,7 @@ import pytest
 from kwire.controller.server.background import BackgroundQuorum
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.errors import InvalidValue
+from tests.support.eventually import eventually_blocking
 
 pytest_plugins = ["kwire.controller.pytest_plugin"]
 
@@ -22,7 +23,11 @@ def test_the_fixture_gives_a_controller_that_leads(kwire_controller: BackgroundQ
 
 
 def test_a_controller_can_be_killed_and_started_again() -> None:
-    with BackgroundQuorum(3) as background:
+    quick = {
+        "controller.quorum.election.timeout.ms": "200",
+        "controller.quorum.fetch.timeout.ms": "1000",
+    }
+    with BackgroundQuorum(3, properties=quick) as background:
         leader = background.run(background.quorum.wait_for_leader)
         background.kill(leader.node_id)
         other = background.run(background.quorum.wait_for_leader)
@@ -67,7 +72,8 @@ def test_what_is_under_way_ends_before_the_folders_go(monkeypatch: pytest.Monkey
 
     def slow(self: DirectoryLog, *args: Any, **kwargs: Any) -> None:
         opening.set()
-        time.sleep(0.5)
+        eventually_blocking(lambda: background._closed, pause=0.01)
+        time.sleep(0.05)  # for a `close` that would not wait for this
         seen.append(background.quorum.folder.exists())
         opened(self, *args, **kwargs)
 

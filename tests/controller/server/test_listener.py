@@ -14,6 +14,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsRespo
 from kwire.net.connection import Connection
 from kwire.net.frames import decode_response, encode_request
 from kwire.net.service import RequestContext
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0
 
@@ -172,6 +173,7 @@ async def test_a_request_may_come_byte_by_byte(port: int, service: Echo) -> None
     ] == [("c", 3, "CONTROLLER")]
 
 
+@in_virtual_time
 async def test_a_silent_connection_is_closed_when_its_time_is_over(service: Echo) -> None:
     listener = ControllerListener(config(), service, idle=0.1)
     await listener.start()
@@ -198,6 +200,7 @@ class Throttling(Echo):
         return ApiVersionsResponse(throttle_time_ms=self._throttle_time_ms)
 
 
+@in_virtual_time
 async def test_a_throttled_client_is_answered_at_once_and_its_next_request_is_read_later() -> None:
     service = Throttling(700)
     listener = ControllerListener(config(), service)
@@ -214,6 +217,7 @@ async def test_a_throttled_client_is_answered_at_once_and_its_next_request_is_re
         await listener.close()
 
 
+@in_virtual_time
 async def test_a_client_that_is_throttled_for_longer_than_it_may_be_idle_is_cut_off() -> None:
     service = Throttling(2**31 - 1)
     listener = ControllerListener(config(), service, idle=0.2)

@@ -75,11 +75,12 @@ def test_a_quorum_that_is_refused_holds_no_port_and_no_folder(
 def test_a_command_that_ends_while_it_loads_jars_leaves_no_folder(
     tmp_path: Path, end: signal.Signals
 ) -> None:
-    files, tools, pid = tmp_path / "tmp", tmp_path / "bin", tmp_path / "pid"
+    files, tools, loads, hold = (tmp_path / name for name in ("tmp", "bin", "loads", "hold"))
     files.mkdir()
     tools.mkdir()
+    os.mkfifo(hold)
     mvn = tools / "mvn"
-    mvn.write_text(f"#!/bin/sh\necho $$ > {pid}\nexec sleep 2\n")
+    mvn.write_text(f"#!/bin/sh\n: > {loads}\nread line < {hold}\n")
     mvn.chmod(0o755)
     environment = {
         **os.environ,
@@ -90,8 +91,10 @@ def test_a_command_that_ends_while_it_loads_jars_leaves_no_folder(
     }
     command = [str(KWIRE), "controller", "quorum", "-n", "1", "--brokers", "1"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as running:
-        eventually_blocking(pid.exists, timeout=60, pause=0.1)
+        eventually_blocking(loads.exists)
         assert any(file.name.startswith("kwire-quorum-") for file in files.iterdir())
         running.send_signal(end)
-        running.communicate(timeout=60)
-    eventually_blocking(lambda: not list(files.iterdir()), timeout=30, pause=0.1)
+        with hold.open("r+b", buffering=0) as held:  # r+: opens also if mvn has ended, too
+            held.write(b"\n")
+            running.communicate(timeout=60)
+    eventually_blocking(lambda: not list(files.iterdir()))

@@ -35,9 +35,11 @@ from tests.support.controller.sasl_listeners import (
     signed_tokens,
 )
 from tests.support.tokens import TokenIssuer
+from tests.support.virtual_time import in_virtual_time
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", *SCRAM])
+@in_virtual_time
 async def test_controllers_elect_a_leader_over_sasl_and_an_admin_asks_it(mechanism: str) -> None:
     properties = sasl_listener(mechanism)
     async with Quorum(3, properties=properties, scram=FIRST_CREDENTIALS) as quorum:
@@ -134,6 +136,7 @@ def test_the_listener_keeps_every_sentence_of_kafkas_security(sasl: Credentials)
     asyncio.run(run())
 
 
+@in_virtual_time
 async def test_the_quorum_of_the_documents_runs() -> None:
     page = (Path(__file__).parents[3] / "docs/controller.md").read_text()
     blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]

@@ -18,6 +18,7 @@ from kwire.messages.a55_describe_quorum import (
 )
 from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.net.connection import Connection
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0
 QUICK = {
@@ -50,6 +51,7 @@ async def test_three_controllers_elect_one_and_begin_with_the_bootstrap_records(
         ]
 
 
+@in_virtual_time
 async def test_a_leader_that_stops_hands_over_at_once() -> None:
     properties = {"controller.quorum.fetch.timeout.ms": str(10 * 1000 * int(PATIENCE))}
     async with Quorum(3, properties=properties) as quorum:
@@ -60,6 +62,7 @@ async def test_a_leader_that_stops_hands_over_at_once() -> None:
         assert new.node_id != old.node_id
 
 
+@in_virtual_time
 async def test_a_killed_leader_is_replaced_and_comes_back_with_its_log() -> None:
     async with Quorum(3, properties=QUICK) as quorum:
         await agreed(quorum)
@@ -75,6 +78,7 @@ async def test_a_killed_leader_is_replaced_and_comes_back_with_its_log() -> None
         assert (len(ends), len(logs)) == (1, 1)
 
 
+@in_virtual_time
 async def test_a_whole_quorum_comes_back_with_its_metadata() -> None:
     async with Quorum(3, properties=QUICK) as quorum:
         await agreed(quorum)
@@ -89,6 +93,7 @@ async def test_a_whole_quorum_comes_back_with_its_metadata() -> None:
         assert leader.metadata.image.features.levels[METADATA_VERSION] == 30
 
 
+@in_virtual_time
 async def test_without_a_majority_nobody_leads() -> None:
     async with Quorum(3, properties=QUICK) as quorum:
         leader = await quorum.wait_for_leader()
@@ -101,6 +106,7 @@ async def test_without_a_majority_nobody_leads() -> None:
             await quorum.wait_for_leader(timeout=1)
 
 
+@in_virtual_time
 async def test_the_leader_describes_the_quorum() -> None:
     asked = DescribeQuorumRequest(
         topics=[
@@ -153,6 +159,7 @@ async def test_nothing_is_left_behind() -> None:
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
+@in_virtual_time
 async def test_a_controller_that_joins_late_begins_with_a_snapshot() -> None:
     small = {
         "metadata.log.max.record.bytes.between.snapshots": "600",

@@ -10,6 +10,7 @@ from kwire.net.address import Address
 from kwire.proxy import Filters, Listener, Proxy
 from kwire.proxy.addresses import AddressBook, NewListeners
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 90.0
 JOINING = 3003
@@ -22,6 +23,7 @@ def where(info: QuorumInfo) -> dict[int, Address]:
     }
 
 
+@in_virtual_time
 async def test_a_client_and_a_new_voter_begin_at_one_listener_and_stay_on_the_proxy() -> None:
     book = AddressBook()
     filters = Filters([RewriteEndpoints(book)])

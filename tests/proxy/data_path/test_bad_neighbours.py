@@ -32,6 +32,7 @@ from kwire.proxy.service.metrics import Metrics
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.faulty_requests import FAULTS
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, kinds, node
+from tests.support.virtual_time import in_virtual_time
 
 CONNECTIONS = int(os.environ.get("KWIRE_CONNECTIONS", "2000"))
 """How many come and go; 10,000 are what the proxy promises."""
@@ -124,6 +125,7 @@ async def test_faults_of_a_node_reach_their_client_alone() -> None:
             assert proxy.copies.held == 0
 
 
+@in_virtual_time
 async def test_a_byte_now_and_then_does_not_keep_a_frame_alive() -> None:
     events: list[Event] = []
     async with node(keep) as upstream:
@@ -144,6 +146,7 @@ async def test_a_byte_now_and_then_does_not_keep_a_frame_alive() -> None:
     assert "the client began a frame and sent no more for 0.5 s" in str(events)
 
 
+@in_virtual_time
 async def test_half_an_answer_of_a_node_is_cut_off() -> None:
     async def half(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(len(VOTE))

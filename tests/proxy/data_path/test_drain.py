@@ -9,6 +9,7 @@ import pytest
 from kwire.proxy import Address, Event, Listener, Outcome, Proxy
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, flows, grant, node
+from tests.support.virtual_time import in_virtual_time
 
 
 class SlowNode:
@@ -59,6 +60,7 @@ async def test_what_is_under_way_is_answered_and_then_all_are_closed() -> None:
     assert [flow.outcome for flow in flows(events)] == [Outcome.ANSWERED]
 
 
+@in_virtual_time
 async def test_a_request_that_has_begun_may_end() -> None:
     begun = asyncio.Event()
 
@@ -85,6 +87,7 @@ async def test_a_request_that_has_begun_may_end() -> None:
             writer.close()
 
 
+@in_virtual_time
 async def test_what_cannot_be_read_ends_by_itself() -> None:
     """TLS that passes, for one: nobody can see if a node is still to answer."""
 
@@ -124,6 +127,7 @@ async def test_what_takes_too_long_is_cut() -> None:
     assert "took too long" in flows(events)[0].problems[0]
 
 
+@in_virtual_time
 async def test_a_listener_goes_and_the_connections_of_others_stay() -> None:
     async with node(grant) as upstream, Proxy() as proxy:
         going, staying = (Listener(node_id=number, upstream=upstream) for number in (1, 2))
@@ -145,6 +149,7 @@ async def test_a_listener_goes_and_the_connections_of_others_stay() -> None:
             writer.close()
 
 
+@in_virtual_time
 async def test_a_listener_that_comes_back_keeps_its_new_connections() -> None:
     events: list[Event] = []
     async with slow(events) as (behind, address, proxy):

@@ -26,7 +26,7 @@ from kwire.proxy.feed.datagrams import (
     encode,
     encode_shown_event,
 )
-from kwire.proxy.feed.receiver import CommandRefused
+from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.feed.sender import Feed
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
@@ -77,10 +77,10 @@ async def test_what_was_lost_on_the_way_is_counted(monkeypatch: pytest.MonkeyPat
 async def test_a_datagram_brings_many_events_and_is_never_too_long() -> None:
     shown = ShownEvents()
     sizes: list[int] = []
-    async with traffic() as run, lossy(run.feed.address, [], sizes) as way, viewer(way, shown):
-        await eventually(lambda: len(run.feed._viewers) == 1)
+    async with traffic() as run, lossy(run.feed.address, [], sizes) as way:
         await run.vote(100)
-        await eventually(lambda: len(shown) == 102)
+        async with viewer(way, shown):
+            await eventually(lambda: len(shown) == 102)
     assert [event.number for event in shown] == list(range(102))
     assert len(sizes) < 60
     assert max(sizes) <= LIMIT
@@ -101,15 +101,14 @@ async def test_the_last_one_lost_is_told_by_the_status(monkeypatch: pytest.Monke
 async def test_what_finds_no_room_is_lost_to_viewers_not_to_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sender, "QUEUE_LIMIT", 0)
     shown = ShownEvents()
     async with traffic() as run, viewer(run.feed.address, shown) as one:
         await eventually(lambda: one.status is not None)
-        await run.vote(4)
-        monkeypatch.undo()
+        with monkeypatch.context() as full:
+            full.setattr(sender, "QUEUE_LIMIT", 0)
+            await run.vote(4)
         await run.vote(1)
-        await eventually(lambda: one.lost > 0)
-        assert one.lost + len(shown) >= 6
+        await eventually(lambda: one.lost > 0 and one.lost + len(shown) >= 6)
 
 
 async def test_a_viewer_that_is_silent_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,16 +118,19 @@ async def test_a_viewer_that_is_silent_is_forgotten(monkeypatch: pytest.MonkeyPa
     async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
         await eventually(lambda: one.status is not None)
         assert len(run.feed._viewers) == 1
-        await asyncio.sleep(0.1)
-        await run.vote()
-        await eventually(lambda: len(run.feed._viewers) == 0)
+
+        async def is_forgotten() -> bool:
+            await run.vote()  # it looks when something is to be sent
+            return len(run.feed._viewers) == 0
+
+        await eventually(is_forgotten)
 
 
 async def test_a_viewer_that_leaves_is_forgotten_and_one_may_outlive_the_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(viewers, "LEASE", 1.0)
-    monkeypatch.setattr(sender, "LEASE", 1.0)
+    monkeypatch.setattr(viewers, "LEASE", 0.5)
+    monkeypatch.setattr(sender, "LEASE", 0.5)
     monkeypatch.setattr(receiver, "RENEW", 0.05)
     async with traffic() as run:
         async with viewer(run.feed.address, ShownEvents()) as one:
@@ -172,7 +174,7 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
             for number in range(200):
                 cut = good[: number % len(good)]
                 stranger.send(bytes(dice.randbytes(number * 7)) if number % 2 else cut)
-                await eventually(lambda sent=number + 1: run.feed.ignored == sent)  # type: ignore[misc]
+                await eventually(lambda sent=number + 1: run.feed.ignored == sent, pause=0)  # type: ignore[misc]
             await run.vote()
             stranger.send(good)
             answer = await asyncio.to_thread(stranger.recv, 65536)
@@ -190,7 +192,8 @@ async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.Monke
     good, bad = ShownEvents(), ShownEvents()
     async with traffic(token=b"sesame") as run:
         address = run.feed.address
-        async with viewer(address, good, token=b"sesame"), viewer(address, bad, b"guess") as one:
+        guessing = Receiver(address, bad.append, token=b"guess", timeout=0.2)
+        async with viewer(address, good, token=b"sesame"), guessing as one:
             await run.vote()
             await eventually(lambda: len(good.flows) == 1)
             assert one.status is None

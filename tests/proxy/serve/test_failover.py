@@ -13,6 +13,7 @@ from kwire.net.connection import Connection
 from real_kafka import Layout
 from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
 from tests.support.real_kafka.own_cluster import OwnCluster
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 90.0
 ELECTION = 25.0
@@ -49,6 +50,7 @@ def address(served: ServingProxy, node_id: int) -> Address:
     return found[node_id]
 
 
+@in_virtual_time
 async def test_writes_go_on_through_the_port_of_the_dead_leader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -105,6 +107,7 @@ async def test_real_controllers_fail_over_too(
         assert last.connection.upstream != str(controllers[old])
 
 
+@in_virtual_time
 async def test_without_a_leader_the_client_is_told_that_time_ran_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

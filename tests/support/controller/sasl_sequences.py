@@ -19,7 +19,7 @@ from kwire.net.quorum_request import quorum_request
 from tests.support.tokens import TokenIssuer, unsigned_token
 
 CLOSED = "closed"
-WAIT = 10.0
+WAIT = 60.0
 AFTER_A_SECOND = b""
 """In place of a frame: wait, since nobody may log in again within a second."""
 

@@ -15,6 +15,7 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest, Describe
 from kwire.net.connection import Connection
 from kwire.text.properties import parse_properties
 from tests.support.controller.pem_stores import CONTROLLERS, stores
+from tests.support.virtual_time import in_virtual_time
 
 MUTUAL = CONTROLLERS | {"ssl.client.auth": "required"}
 
@@ -38,6 +39,7 @@ def of(pairs: dict[str, str]) -> TlsConfig:
     return tls_config(pairs, "CONTROLLER")
 
 
+@in_virtual_time
 async def test_three_controllers_vote_over_tls_and_serve_whom_they_trust(
     ours: dict[str, str], authority: trustme.CA
 ) -> None:

@@ -14,7 +14,7 @@ from kwire.codec.declaration import Request
 from kwire.controller.handlers import incremental_alter_configs, resource_alteration
 from kwire.controller.raft import Append, Resign
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
-from kwire.controller.server.metadata import metadata_runtime
+from kwire.controller.server.metadata import metadata_runtime, write_queue
 from kwire.controller.server.metadata.long_requests import (
     FEW_ELEMENTS,
     FEW_PARTITIONS,
@@ -61,6 +61,7 @@ from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.net.connection import Connection
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0
 ALL_BROKERS = ConfigResource(ResourceType.BROKER, "")
@@ -94,7 +95,11 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
 
 @pytest.fixture
 async def quorum() -> AsyncIterator[Quorum]:
-    async with Quorum(1, properties={"metadata.max.idle.interval.ms": "0"}) as quorum:
+    properties = {
+        "metadata.max.idle.interval.ms": "0",
+        "controller.quorum.election.timeout.ms": "10",  # of a leader that resigned; it is alone
+    }
+    async with Quorum(1, properties=properties) as quorum:
         yield quorum
 
 
@@ -131,9 +136,10 @@ async def test_others_are_answered_and_writes_wait_their_turn(quorum: Quorum, sl
 
 
 async def test_a_write_whose_turn_does_not_come_in_its_time_is_refused(
-    quorum: Quorum, slow: Slow
+    quorum: Quorum, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Java's queue drops an event at its deadline; nothing of it was done."""
+    monkeypatch.setattr(write_queue, "LEAST_MS", 20)
     await quorum.wait_for_leader()
     first = asyncio.create_task(write(quorum, 1))
     assert await asyncio.to_thread(slow.entered.wait, PATIENCE)
@@ -148,6 +154,7 @@ async def test_a_write_whose_turn_does_not_come_in_its_time_is_refused(
     assert await write(quorum, 2) == ErrorCode.NONE
 
 
+@in_virtual_time
 async def test_a_write_that_is_not_committed_in_its_time_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import time
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +22,8 @@ from kwire.messages.a44_incremental_alter_configs import (
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.net.connection import Connection
 from kwire.net.service import RequestContext
+from tests.support.virtual_time import in_virtual_time
+from virtual_nodes.network import NetworkLoop
 
 FETCH_TIMEOUT = 0.5
 """Seconds; a leader resigns when a majority has not fetched for half as long again."""
@@ -39,9 +39,8 @@ RETENTION = "log.retention.ms"
 
 
 @pytest.fixture
-async def quorum() -> AsyncIterator[Quorum]:
-    async with Quorum(3, properties=PROPERTIES) as quorum:
-        yield quorum
+def quorum() -> Quorum:
+    return Quorum(3, properties=PROPERTIES)
 
 
 async def write(quorum: Quorum, node: ControllerNode, value: int) -> int:
@@ -59,18 +58,21 @@ async def write(quorum: Quorum, node: ControllerNode, value: int) -> int:
 
 def work_slowly(node: ControllerNode, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the node's next write take so long that its leadership is over when it is appended."""
-    controller = node.metadata.controller
+    controller, loop = node.metadata.controller, asyncio.get_running_loop()
+    assert isinstance(loop, NetworkLoop)
     handle = controller.handle
 
     def handle_slowly(request: Request, origin: RequestContext, **moment: Any) -> PendingResponse:
         answer = handle(request, origin, **moment)
         if isinstance(request, IncrementalAlterConfigsRequest):
-            time.sleep(2 * FETCH_TIMEOUT)  # nothing in this process is served meanwhile
+            # Nothing in this process is served meanwhile.
+            loop.current.stand_still(loop.now, 2 * FETCH_TIMEOUT)
         return answer
 
     monkeypatch.setattr(controller, "handle", handle_slowly)
 
 
+@in_virtual_time
 async def test_a_write_that_outlasts_the_leadership_is_refused(
     quorum: Quorum, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +84,7 @@ async def test_a_write_that_outlasts_the_leadership_is_refused(
         assert not leader.metadata.is_active
 
 
+@in_virtual_time
 async def test_a_leader_that_resigned_within_a_write_leads_again_and_answers_writes(
     quorum: Quorum, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +105,7 @@ async def test_a_leader_that_resigned_within_a_write_leads_again_and_answers_wri
         assert configs[RETENTION] == str(value)
 
 
+@in_virtual_time
 async def test_a_leader_whose_settings_do_not_fit_the_log_resigns_until_they_do(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

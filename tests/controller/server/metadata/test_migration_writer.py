@@ -34,6 +34,7 @@ from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.net.connection import Connection
 from kwire.net.service import RequestContext
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0
 PROPERTIES = {
@@ -222,6 +223,7 @@ async def test_a_broker_with_zookeeper_registers_while_the_copy_is_written(
     assert (broker.epoch, broker.is_migrating_zk_broker) == (answer.broker_epoch, True)
 
 
+@in_virtual_time
 async def test_sessions_end_as_soon_as_the_copy_is_complete() -> None:
     """Nothing else would wake the controller: there are no NoOpRecords here."""
     short = {"broker.session.timeout.ms": "100"}

@@ -28,12 +28,15 @@ from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteR
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.net.connection import Connection
 from tests.support.controller.server.topic_records import CountedDecoding, topics
+from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0
 QUICK = {
     "controller.quorum.election.timeout.ms": "200",
     "controller.quorum.fetch.timeout.ms": "1000",
 }
+QUIET = QUICK | {"metadata.max.idle.interval.ms": "0"}
+"""Without a NoOpRecord now and then, which one of the nodes might not have."""
 
 
 @pytest.fixture
@@ -63,8 +66,12 @@ async def stopped(quorum: Quorum, count: int) -> int:
     """Fill the logs of all nodes alike and leave them down; the last epoch."""
     leader = await quorum.wait_for_leader()
     epoch = leader.raft.epoch
-    end = leader.raft.end_offset
     async with asyncio.timeout(PATIENCE):
+        # Nothing is written behind these.
+        await leader.metadata.until(
+            lambda: len(leader.metadata.image.cluster.controllers) == len(quorum.members)
+        )
+        end = leader.raft.end_offset
         for node in quorum.nodes.values():
             await reached(node, end)
     for node in list(quorum.nodes.values()):
@@ -77,8 +84,7 @@ async def stopped(quorum: Quorum, count: int) -> int:
 async def test_between_two_turns_of_the_loop_a_node_applies_one_slice(
     counted: CountedDecoding,
 ) -> None:
-    quiet = QUICK | {"metadata.max.idle.interval.ms": "0"}
-    async with Quorum(1, properties=quiet) as quorum:
+    async with Quorum(1, properties=QUIET) as quorum:
         await stopped(quorum, 10 * SLICE)
         turns = asyncio.create_task(counted.turns())
         counted.most = 0
@@ -112,10 +118,11 @@ CREATE = CreateTopicsRequest(
 )
 
 
+@in_virtual_time
 async def test_a_node_that_replays_answers_and_does_not_stand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with Quorum(3, properties=QUICK) as quorum:
+    async with Quorum(3, properties=QUIET) as quorum:
         epoch = await stopped(quorum, 3 * SLICE)
         held = Held(monkeypatch)
         nodes = [await quorum.start_node(node_id) for node_id in quorum.members]
@@ -182,7 +189,7 @@ async def test_a_follower_answers_while_it_flushes_and_checks_a_snapshot(
     often = {
         "metadata.log.max.record.bytes.between.snapshots": "600",
         "metadata.max.retention.bytes": "2000",
-        "metadata.max.idle.interval.ms": "20",
+        "metadata.max.idle.interval.ms": "5",
     }
     async with Quorum(3, properties=QUICK | often) as quorum:
         leader = await quorum.wait_for_leader()
@@ -190,7 +197,7 @@ async def test_a_follower_answers_while_it_flushes_and_checks_a_snapshot(
         end = behind.raft.end_offset
         await behind.kill()
         async with asyncio.timeout(PATIENCE):
-            await leader.metadata.until(lambda: leader.log.start_offset > end + 100)
+            await leader.metadata.until(lambda: leader.log.start_offset > end)
         entered, opened = slow(monkeypatch)
         behind = await quorum.start_node(behind.node_id)
         assert await asyncio.to_thread(entered.wait, PATIENCE)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -24,9 +25,11 @@ from kwire.zookeeper.znodes.migration import MigrationZnode
 from memory_zookeeper import Loss
 from tests.support.controller.server.migrating_cluster import PROPERTIES, ZooKeeperBrokers
 from tests.support.eventually import eventually
+from tests.support.virtual_time import in_virtual_time
 
 
 @pytest.fixture
+@asynccontextmanager
 async def cluster() -> AsyncIterator[ZooKeeperBrokers]:
     cluster = ZooKeeperBrokers(1, 2)
     cluster.create_topic("old", partitions=3)
@@ -54,6 +57,7 @@ async def create(quorum: Quorum, *names: str) -> None:
     assert [topic.error_code for topic in answer.topics] == [0] * len(names)
 
 
+@in_virtual_time
 async def test_a_cluster_is_copied_and_written_to_both_sides(cluster: ZooKeeperBrokers) -> None:
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
@@ -76,6 +80,7 @@ async def test_a_cluster_is_copied_and_written_to_both_sides(cluster: ZooKeeperB
         await eventually(lambda: leader.migration_sensors.dual_write_offset, lambda at: at > offset)
 
 
+@in_virtual_time
 async def test_a_copy_is_counted_in_the_log_as_kafka_counts_it(
     cluster: ZooKeeperBrokers, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -88,6 +93,7 @@ async def test_a_copy_is_counted_in_the_log_as_kafka_counts_it(
     assert "Saw 2 brokers in the migrated metadata [1, 2]." in caplog.text
 
 
+@in_virtual_time
 async def test_a_node_that_stops_leaves_no_session(cluster: ZooKeeperBrokers) -> None:
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
@@ -96,6 +102,7 @@ async def test_a_node_that_stops_leaves_no_session(cluster: ZooKeeperBrokers) ->
     assert [cluster.zookeeper.is_live(session) for session in cluster.sessions] == [False]
 
 
+@in_virtual_time
 async def test_a_zookeeper_that_is_down_at_the_start_is_waited_for(
     cluster: ZooKeeperBrokers,
 ) -> None:
@@ -108,6 +115,7 @@ async def test_a_zookeeper_that_is_down_at_the_start_is_waited_for(
         await dual_writing(quorum)
 
 
+@in_virtual_time
 async def test_the_other_controllers_take_over_one_after_the_other(
     cluster: ZooKeeperBrokers,
 ) -> None:
@@ -128,6 +136,7 @@ async def test_the_other_controllers_take_over_one_after_the_other(
 
 
 @pytest.mark.parametrize("loss", Loss)
+@in_virtual_time
 async def test_each_answer_of_zookeeper_may_be_lost_once(
     cluster: ZooKeeperBrokers, loss: Loss
 ) -> None:
@@ -150,6 +159,7 @@ async def test_each_answer_of_zookeeper_may_be_lost_once(
     assert len(seen) > 3
 
 
+@in_virtual_time
 async def test_a_node_that_stands_still_goes_on_where_it_was(cluster: ZooKeeperBrokers) -> None:
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
@@ -162,6 +172,7 @@ async def test_a_node_that_stands_still_goes_on_where_it_was(cluster: ZooKeeperB
         assert before != "DUAL_WRITE"
 
 
+@in_virtual_time
 async def test_a_session_that_expires_is_replaced(cluster: ZooKeeperBrokers) -> None:
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
@@ -175,6 +186,7 @@ async def test_a_session_that_expires_is_replaced(cluster: ZooKeeperBrokers) -> 
         await dual_writing(quorum)
 
 
+@in_virtual_time
 async def test_a_topic_without_an_id_is_named_and_nothing_is_written(
     cluster: ZooKeeperBrokers, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -201,6 +213,7 @@ async def test_a_topic_without_an_id_is_named_and_nothing_is_written(
         ("/config/users/eve", b"[]", "WAIT_FOR_BROKERS"),
     ],
 )
+@in_virtual_time
 async def test_a_znode_that_cannot_be_read_is_named_and_nothing_is_copied(
     cluster: ZooKeeperBrokers,
     caplog: pytest.LogCaptureFixture,
@@ -225,6 +238,7 @@ async def test_a_znode_that_cannot_be_read_is_named_and_nothing_is_copied(
         await dual_writing(quorum)
 
 
+@in_virtual_time
 async def test_a_znode_that_is_broken_in_dual_write_does_not_end_it(
     cluster: ZooKeeperBrokers, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -251,6 +265,7 @@ def lose_once(cluster: ZooKeeperBrokers) -> Callable[[object, object], Loss | No
     return lose
 
 
+@in_virtual_time
 async def test_a_node_that_cannot_follow_its_own_log_ends(
     cluster: ZooKeeperBrokers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +282,7 @@ async def test_a_node_that_cannot_follow_its_own_log_ends(
 
 
 @pytest.mark.parametrize("idle_ms", ["500", "0"])
+@in_virtual_time
 async def test_changes_for_which_zookeeper_is_too_slow_are_written_together(
     cluster: ZooKeeperBrokers, monkeypatch: pytest.MonkeyPatch, idle_ms: str
 ) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from kwire.proxy import DecodedFlow
 from tests.support.eventually import eventually
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from kwire.cli.watch_screen.app import WatchApp
     from kwire.cli.watch_screen.details import Details, TreePosition
     from kwire.cli.watch_screen.flow_list import FlowList
+
+
+ROUNDS = 5
+"""In which all widgets handle what waits for them, for messages that lead to others."""
 
 
 @dataclass
@@ -170,6 +175,25 @@ def opened(node: TreeNode[TreePosition]) -> Iterator[TreeNode[TreePosition]]:
             yield from opened(child)
 
 
+@contextmanager
+def handled(pilot: Pilot[None]) -> Iterator[None]:
+    """Have the pilot wait until all messages are handled.
+
+    Textual's own waits until the process needs little CPU time, as it also does on a busy machine.
+    """
+
+    async def handle_all(min_sleep: float = 0) -> None:
+        for _ in range(ROUNDS):
+            await pilot._wait_for_screen()
+            pilot.app.screen._on_timer_update()
+
+    with (
+        mock.patch("textual.app.wait_for_idle", handle_all),
+        mock.patch("textual.pilot.wait_for_idle", handle_all),
+    ):
+        yield
+
+
 @asynccontextmanager
 async def screen(
     view: str = "", token: bytes = b"", size: tuple[int, int] = (150, 40)
@@ -180,6 +204,7 @@ async def screen(
     async with traffic(token) as run:
         app = WatchApp(run.feed.address, view=view, token=token)
         async with app.run_test(size=size) as pilot:
-            shown = Screen(app, pilot, run)
-            await shown.until(lambda: "0 lost" in shown.text("#status"))
-            yield shown
+            with handled(pilot):
+                shown = Screen(app, pilot, run)
+                await shown.until(lambda: "0 lost" in shown.text("#status"))
+                yield shown

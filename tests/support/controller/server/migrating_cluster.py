@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +28,7 @@ from kwire.zookeeper.znodes.partition_state import PartitionStateZnode
 from kwire.zookeeper.znodes.top_level import PERSISTENT_PATHS, with_parents
 from kwire.zookeeper.znodes.topic import AssignedReplicas, TopicZnode
 from memory_zookeeper import MemorySession, MemoryZooKeeper
+from tests.support.seed import SEED
 
 LEVEL = 21
 """3.9-IV0, the inter.broker.protocol.version of the brokers."""
@@ -53,6 +55,7 @@ class ZooKeeperBrokers:
 
     def __init__(self, *brokers: int) -> None:
         self.zookeeper = MemoryZooKeeper()
+        self._random = Random(SEED)
         self.is_down = False
         self.sessions: list[MemorySession] = []
         self.brokers = brokers
@@ -100,7 +103,7 @@ class ZooKeeperBrokers:
 
     def environment(self) -> Environment:
         """Return the environment of controllers that migrate from here."""
-        return Environment(open_zookeeper=self.open)
+        return Environment(random=Random(self._random.random()), open_zookeeper=self.open)
 
     def quorum(self, size: int = 1, **options: Any) -> Quorum:
         """Return controllers that migrate from here."""
