@@ -29,7 +29,6 @@ EXAMPLES = os.environ.get("KWIRE_EXAMPLES")
 
 MANY = settings(
     max_examples=int(EXAMPLES or 300),
-    derandomize=EXAMPLES is None,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -33,7 +33,7 @@ AGAIN = 30
 CPU_SECONDS = 2.0
 """What a test of the tier check may cost, its processes and its fixtures included."""
 
-LOOP = 0.03
+LOOP = 0.02
 """CPU seconds of `_loop` on a machine that CPU_SECONDS is meant for; a slower one may take more."""
 
 NO_TIME = "left out: the time of --within is over"
