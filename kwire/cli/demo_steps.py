@@ -23,7 +23,7 @@ PACE = 1.5
 """Seconds between steps on a terminal, for people to read what passed."""
 
 UNREAD_PACE = 0.1
-"""Seconds between steps where the output goes elsewhere: what passed comes before the next step."""
+"""Seconds between steps where the output is no terminal: the proxy's lines still come first."""
 
 
 async def show_steps(controllers: list[str], screen: DemoScreen) -> None:

@@ -29,16 +29,16 @@ class BrowserScreen(AppService):
     asyncio complains, with a traceback, of a process that outlives its loop.
     """
 
-    open: ClassVar[set[BrowserScreen]] = set()
+    running: ClassVar[set[BrowserScreen]] = set()
 
     async def start(self, width: int, height: int) -> None:
         """Start the process."""
-        self.open.add(self)
+        self.running.add(self)
         await super().start(width, height)
 
     async def stop(self) -> None:
         """Stop the process and wait until it has ended."""
-        self.open.discard(self)
+        self.running.discard(self)
         await super().stop()
         if self._process is not None:
             with suppress(TimeoutError):
@@ -64,7 +64,8 @@ class WatchServer(server.Server):
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Close the browsers' connections, which the server would wait for otherwise."""
-        await asyncio.gather(*(browser.remote_close() for browser in BrowserScreen.open.copy()))
+        closing = [browser.remote_close() for browser in BrowserScreen.running.copy()]
+        await asyncio.gather(*closing, return_exceptions=True)  # a browser may be gone already
 
     def initialize_logging(self) -> None:
         """Log no requests."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from kwire.java import version_text
 from kwire.local_kafka.errors import RealKafkaError
-from kwire.local_kafka.jars import TOOLS_OF, cache, class_path, locked, quiet
+from kwire.local_kafka.jars import TOOLS_OF, cache, locked, quiet
 from kwire.local_kafka.local_site import LocalSite, run_tool
 from kwire.local_kafka.maven import Progress
 from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, random_uuid
@@ -28,37 +29,40 @@ DUMP_TIMEOUT = 300.0
 """Seconds; 5 on a quiet machine."""
 
 
-def node_options(binary: Path, version: str, progress: Progress = quiet) -> tuple[str, ...]:
+def node_options(
+    binary: Path, version: str, jars: Sequence[Path], progress: Progress = quiet
+) -> tuple[str, ...]:
     """Return the options with which Java starts nodes of a release from an archive.
 
-    None if no archive can be made: a start without one takes longer, and is no failure. Java passes
-    over an archive that is damaged or of another Java.
+    jars: the class path. Returns none if no archive can be made: a start without one takes longer,
+    and is no failure. Java ignores an archive that is damaged or of another Java.
     """
-    archive = _archive(binary, version, progress)
+    archive = _archive(binary, version, jars, progress)
     if archive is None:
         return ()
     # Java checks the sums of an archive only if it is told to, and crashes on a damaged one.
     return (f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces", "-Xlog:cds=off")
 
 
-def tool_options(binary: Path, version: str, progress: Progress = quiet) -> tuple[str, ...]:
+def tool_options(
+    binary: Path, version: str, jars: Sequence[Path], progress: Progress = quiet
+) -> tuple[str, ...]:
     """Return the options for the tools that belong to a release, as `node_options` does."""
-    return node_options(binary, TOOLS_OF.get(version, version), progress)
+    return node_options(binary, TOOLS_OF.get(version, version), jars, progress)
 
 
-def _archive(binary: Path, version: str, progress: Progress) -> Path | None:
-    jars = class_path(version, progress)
+def _archive(binary: Path, version: str, jars: Sequence[Path], progress: Progress) -> Path | None:
     digest = hashlib.sha256("\n".join([version_text(binary), *map(str, jars)]).encode())
     folder = cache() / "jars"
     archive = folder / f"kafka-{version}-{digest.hexdigest()[:12]}.jsa"
-    if not archive.exists():
-        try:
+    try:
+        if not archive.exists():
             with locked(folder / f"kafka-{version}.lock", progress):
                 if not archive.exists():
                     _make(archive, binary, version, jars, progress)
-        except OSError:  # a full disk, or a cache that others own
-            return None
-    return archive if archive.stat().st_size else None
+        return archive if archive.stat().st_size else None
+    except OSError:  # a full disk, a cache that others own, or one that is emptied meanwhile
+        return None
 
 
 def _make(
@@ -69,12 +73,15 @@ def _make(
     If that fails the archive is empty, so that the next start does not try it again.
     """
     progress(f"making an archive of the classes of Kafka {version}, once")
-    with tempfile.TemporaryDirectory(dir=archive.parent, prefix=f"{archive.stem}~") as work:
+    prefix = f"classes-{version}~"
+    for left in archive.parent.glob(f"{prefix}*"):  # of a process that was killed; this one locks
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=archive.parent, prefix=prefix) as work:
         fresh = Path(work, archive.name)
         try:
             _dump(fresh, binary, jars, _class_lists(Path(work), binary, version, jars))
         except (RealKafkaError, subprocess.SubprocessError) as error:
-            progress(f"without an archive of classes: {error}")
+            progress(f"without an archive of classes: {error}; remove {archive} to try again")
             fresh.write_bytes(b"")
         fresh.replace(archive)
 
@@ -82,7 +89,7 @@ def _make(
 def _class_lists(work: Path, binary: Path, version: str, jars: Sequence[Path]) -> list[Path]:
     """Run a node, and a tool that asks it; return the lists of the classes that they loaded."""
     lists = [work / "node.lst", work / "tool.lst"]
-    noting = [f"-XX:DumpLoadedClassList={path}" for path in lists]
+    list_options = [f"-XX:DumpLoadedClassList={path}" for path in lists]
     site = LocalSite(binary, version, jars, jars)
     try:
         machine = site.machine(1)
@@ -98,15 +105,16 @@ def _class_lists(work: Path, binary: Path, version: str, jars: Sequence[Path]) -
                 listeners=listeners,
                 quorum=quorum,
                 folder=machine.folder,
-                jvm=(noting[0],),
+                jvm=(list_options[0],),
             ),
             machine,
             quiet,
         )
         node.start()
         if version not in TOOLS_OF:
-            asking = [TOOL, "--bootstrap-server", str(node.broker_address), "describe", "--status"]
-            run_tool(str(binary), site.jars, asking, DUMP_TIMEOUT, options=noting[1:])
+            servers = str(node.broker_address)
+            arguments = [TOOL, "--bootstrap-server", servers, "describe", "--status"]
+            run_tool(str(binary), site.jars, arguments, DUMP_TIMEOUT, options=list_options[1:])
         node.stop()  # Java writes the list when it ends
     finally:
         site.close()
@@ -115,8 +123,8 @@ def _class_lists(work: Path, binary: Path, version: str, jars: Sequence[Path]) -
 
 def _dump(archive: Path, binary: Path, jars: Sequence[Path], lists: Sequence[Path]) -> None:
     names = dict.fromkeys(line for path in lists for line in path.read_text().splitlines())
-    both = archive.with_suffix(".lst")
-    both.write_text("\n".join(names) + "\n")
-    command = [str(binary), "-Xshare:dump", f"-XX:SharedClassListFile={both}"]
+    merged = archive.with_suffix(".lst")
+    merged.write_text("\n".join(names) + "\n")
+    command = [str(binary), "-Xshare:dump", f"-XX:SharedClassListFile={merged}"]
     command += [f"-XX:SharedArchiveFile={archive}", "-cp", os.pathsep.join(map(str, jars))]
     subprocess.run(command, capture_output=True, timeout=DUMP_TIMEOUT, check=True)

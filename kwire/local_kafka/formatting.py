@@ -12,10 +12,10 @@ from kwire.logdir.voters import parse_initial_voters
 from kwire.text.properties import parse_properties
 
 RELEASES = ("3.9", "4.3")
-"""Those of which kwire writes the same files as StorageTool. 4.4 puts the levels elsewhere."""
+"""Those whose directories kwire writes as StorageTool does. 4.4 puts the levels elsewhere."""
 
 
-def formatted(node: KafkaNode, version: str) -> bool:
+def try_format(node: KafkaNode, version: str) -> bool:
     """Format the directories of a node; return False if that is left to StorageTool.
 
     version: of Kafka, as 4.3.1. What kwire refuses is left to StorageTool as well: its words count.
@@ -38,12 +38,13 @@ def format_directories(node: KafkaNode, release: str) -> None:
 
 
 def _options(node: KafkaNode, release: str) -> FormatOptions:
-    flag, *voters = node.first_voters() or ("",)
+    flags = node.first_voters()
+    voters = parse_initial_voters(flags[1]) if "--initial-controllers" in flags else ()
     return FormatOptions(
         cluster_id=node.quorum.cluster_id,
-        standalone=flag == "--standalone",
-        initial_controllers=parse_initial_voters(voters[0]) if voters else (),
-        no_initial_controllers=flag == "--no-initial-controllers",
+        standalone="--standalone" in flags,
+        initial_controllers=voters,
+        no_initial_controllers="--no-initial-controllers" in flags,
         release_version=release,
         ignore_formatted=True,
     )

@@ -16,7 +16,7 @@ from subprocess import DEVNULL, PIPE, STDOUT, CompletedProcess
 
 from kwire.local_kafka.address import free_port
 from kwire.local_kafka.errors import NodeFailed, RealKafkaError, ToolFailed
-from kwire.local_kafka.formatting import formatted
+from kwire.local_kafka.formatting import try_format
 from kwire.local_kafka.guard import Guard
 from kwire.local_kafka.node import BROKER, CONTROLLER, TOOL_JVM, KafkaNode, NodeListener
 from kwire.net.address import Address
@@ -126,7 +126,7 @@ class LocalMachine:
         options = [*self._site.node_options, *self._site.logging(self.folder)]
         java = [self._site.java, *options, *node.jvm_arguments(), "-cp", self._site.jars]
         is_new = not (self._folder / "data" / "meta.properties").exists()
-        if is_new and not formatted(node, self._site.version):
+        if is_new and not try_format(node, self._site.version):
             self._format(java, node)
         self._process = self._site.spawn([*java, *node.run_arguments()], self._folder, self._log)
 

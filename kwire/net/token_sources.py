@@ -164,8 +164,8 @@ class TokenCommand:
                 output = await self._output(process)
         except BaseException as error:
             _kill(process)
-            # Without this, what it printed and nobody has read is waited for until its end, which
-            # a program that left the session keeps open.
+            # `wait` waits for the end of the output too, which a program that left the session may
+            # keep open.
             process._transport.close()  # type: ignore[attr-defined]
             await process.wait()
             if isinstance(error, TimeoutError):

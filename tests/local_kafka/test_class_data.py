@@ -10,10 +10,16 @@ import pytest
 from kwire.local_kafka import class_data
 from kwire.local_kafka.class_data import TOOL, node_options, tool_options
 from kwire.local_kafka.errors import NodeFailed
+from kwire.local_kafka.jars import class_path, tools_class_path
 from kwire.local_kafka.local_site import run_tool
-from real_kafka import class_path, java
+from real_kafka import java
 
 RELEASE = "4.3.1"
+
+
+def options(version: str = RELEASE) -> tuple[str, ...]:
+    """Return the options of nodes of a release, and have the archive made."""
+    return node_options(java(), version, class_path(version))
 
 
 def help_of_a_tool(*options: str) -> tuple[str, str]:
@@ -26,8 +32,7 @@ def help_of_a_tool(*options: str) -> tuple[str, str]:
 @pytest.mark.java
 def test_classes_come_from_the_archive(tmp_path: Path) -> None:
     loaded = tmp_path / "loaded"
-    options = tool_options(java(), RELEASE)
-    help_of_a_tool(*options, f"-Xlog:class+load:file={loaded}")
+    help_of_a_tool(*options(), f"-Xlog:class+load:file={loaded}")
     lines = [line for line in loaded.read_text().splitlines() if f" {TOOL} " in line]
     assert lines
     assert all("shared objects file" in line for line in lines)
@@ -35,7 +40,7 @@ def test_classes_come_from_the_archive(tmp_path: Path) -> None:
 
 @pytest.mark.java
 def test_the_tools_of_a_release_may_be_those_of_another() -> None:
-    assert tool_options(java(), "4.4.0") == node_options(java(), RELEASE)
+    assert tool_options(java(), "4.4.0", tools_class_path("4.4.0")) == options(RELEASE)
 
 
 def overwrite(file: Path) -> None:
@@ -54,7 +59,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.java
 def test_an_archive_that_is_no_good_is_passed_over_in_silence(tmp_path: Path) -> None:
-    archive, *others = node_options(java(), RELEASE)
+    archive, *others = options()
     good = Path(archive.partition("=")[2])
     expected = help_of_a_tool()
     for name, damage in DAMAGES.items():
@@ -67,11 +72,10 @@ def test_an_archive_that_is_no_good_is_passed_over_in_silence(tmp_path: Path) ->
 
 @pytest.fixture
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache with one jar and no archive."""
+    """A cache without an archive."""
     jars = tmp_path / "jars"
     jars.mkdir()
     monkeypatch.setattr(class_data, "cache", lambda: tmp_path)
-    monkeypatch.setattr(class_data, "class_path", lambda *_: [jars / "one.jar"])
     return jars
 
 
@@ -86,14 +90,15 @@ def test_a_failure_is_told_once_and_not_tried_again(
         raise NodeFailed("Node 1 ended with 1.")
 
     monkeypatch.setattr(class_data, "_class_lists", fails)
-    told: list[str] = []
+    messages: list[str] = []
     for _ in range(2):
-        assert node_options(Path("java"), RELEASE, told.append) == ()
-    assert told == [
+        assert node_options(Path("java"), RELEASE, [], messages.append) == ()
+    (archive,) = archives(fresh)
+    assert messages == [
         f"making an archive of the classes of Kafka {RELEASE}, once",
-        "without an archive of classes: Node 1 ended with 1.",
+        f"without an archive of classes: Node 1 ended with 1.; remove {archive} to try again",
     ]
-    assert [archive.stat().st_size for archive in archives(fresh)] == [0]
+    assert archive.stat().st_size == 0
 
 
 def test_an_interruption_leaves_nothing(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +106,10 @@ def test_an_interruption_leaves_nothing(fresh: Path, monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     monkeypatch.setattr(class_data, "_class_lists", interrupted)
+    left = fresh / f"classes-{RELEASE}~killed"
+    left.mkdir()
     with pytest.raises(KeyboardInterrupt):
-        node_options(Path("java"), RELEASE)
+        node_options(Path("java"), RELEASE, [])
     assert [path.name for path in fresh.iterdir()] == [f"kafka-{RELEASE}.lock"]
 
 
@@ -111,7 +118,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(
 ) -> None:
     monkeypatch.setattr(class_data, "cache", lambda: fresh / "one.jar")
     (fresh / "one.jar").touch()
-    assert node_options(Path("java"), RELEASE) == ()
+    assert node_options(Path("java"), RELEASE, []) == ()
 
 
 def test_another_java_gets_an_archive_of_its_own(
@@ -122,5 +129,5 @@ def test_another_java_gets_an_archive_of_its_own(
     made = set()
     for version in ("17", "21", "21"):
         monkeypatch.setattr(class_data, "version_text", lambda _, version=version: version)
-        made.add(node_options(Path("java"), RELEASE))
+        made.add(node_options(Path("java"), RELEASE, []))
     assert len(made) == len(archives(fresh)) == 2

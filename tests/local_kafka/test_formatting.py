@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kwire.local_kafka.class_data import tool_options
-from kwire.local_kafka.formatting import RELEASES, formatted
+from kwire.local_kafka.formatting import RELEASES, try_format
 from kwire.local_kafka.local_site import run_tool
 from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, NodeListener
 from real_kafka import VERSIONS, Address, class_path, java
@@ -44,9 +44,10 @@ def by_storage_tool(node: KafkaNode, version: str) -> None:
     """Format a node as Kafka's own scripts do."""
     folder = Path(node.folder)
     (folder / "server.properties").write_text(node.server_properties())
-    jars = ":".join(map(str, class_path(version)))
-    options = tool_options(java(), version)
-    done = run_tool(str(java()), jars, node.format_arguments(), 60, folder, options=options)
+    jars = class_path(version)
+    options = tool_options(java(), version, jars)
+    path = ":".join(map(str, jars))
+    done = run_tool(str(java()), path, node.format_arguments(), 60, folder, options=options)
     assert done.returncode == 0, done.stderr
 
 
@@ -57,14 +58,14 @@ def test_the_files_are_those_of_storage_tool(name: str, version: str, tmp_path: 
     ours, theirs = (replace(NODES[name], folder=str(tmp_path / by)) for by in ("ours", "theirs"))
     for made in (ours, theirs):
         Path(made.folder).mkdir()
-    assert formatted(ours, version)
+    assert try_format(ours, version)
     by_storage_tool(theirs, version)
     assert formatted_files(Path(ours.folder)) == formatted_files(Path(theirs.folder))
     assert formatted_facts(Path(ours.folder)) == formatted_facts(Path(theirs.folder))
 
 
 def test_a_release_whose_files_are_others_is_left_to_storage_tool(tmp_path: Path) -> None:
-    assert not formatted(replace(NODES["a broker"], folder=str(tmp_path)), "4.4.0")
+    assert not try_format(replace(NODES["a broker"], folder=str(tmp_path)), "4.4.0")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -72,4 +73,4 @@ def test_a_release_whose_files_are_others_is_left_to_storage_tool(tmp_path: Path
 def test_what_kwire_cannot_format_is_left_to_the_words_of_storage_tool(folder: str) -> None:
     properties = {} if folder else {"node.id": "one"}
     made = replace(NODES["a broker"], folder=folder, properties=properties)
-    assert not formatted(made, "4.3.1")
+    assert not try_format(made, "4.3.1")

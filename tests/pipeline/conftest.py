@@ -14,12 +14,12 @@ from tests.support.pipeline.command_process import FLAGS
 from tests.support.pipeline.recorded_history import History, make_history
 from tests.support.pipeline.tables import Tables
 
-OF_SESSION = {
+SESSION_SETTINGS = {
     "spark.driver.extraJavaOptions": f"{FLAGS} -Dspark.testing=true",
     "spark.default.parallelism": "1",
     "spark.sql.planChangeValidation": "false",
 }
-OF_QUERIES = {
+QUERY_SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
@@ -30,7 +30,7 @@ OF_QUERIES = {
 Without generated code Spark runs only where `spark.testing` is set, which checks each plan, too.
 """
 
-KWIRES = dict(LOCAL)
+KWIRE_SETTINGS = dict(LOCAL)
 """The settings of a session on one machine, as kwire has them."""
 
 
@@ -46,7 +46,7 @@ def spark() -> Iterator[SparkSession]:
     """Spark on two cores of this machine, without a package that is not in PySpark."""
     with pytest.MonkeyPatch.context() as patch:
         # A command that gets this session would set kwire's own settings in it.
-        for name, value in (OF_SESSION | OF_QUERIES).items():
+        for name, value in (SESSION_SETTINGS | QUERY_SETTINGS).items():
             patch.setitem(LOCAL, name, value)
         session = spark_session("local[2]")
         yield session
@@ -56,13 +56,13 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture
 def as_users_have_it(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have queries planned and compiled with the settings that kwire gives its sessions."""
-    for name in OF_QUERIES:
+    for name in QUERY_SETTINGS:
         monkeypatch.delitem(LOCAL, name)
         spark.conf.unset(name)
-    for name in OF_QUERIES.keys() & KWIRES.keys():
-        monkeypatch.setitem(LOCAL, name, KWIRES[name])
+    for name in QUERY_SETTINGS.keys() & KWIRE_SETTINGS.keys():
+        monkeypatch.setitem(LOCAL, name, KWIRE_SETTINGS[name])
     yield
-    for name, value in OF_QUERIES.items():
+    for name, value in QUERY_SETTINGS.items():
         spark.conf.set(name, value)
 
 

@@ -106,7 +106,6 @@ def kill_again_and_again(
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(3600)
 def test_killed_again_and_again_it_is_as_if_it_had_not_been(
     spark: SparkSession, tmp_path: Path
 ) -> None:

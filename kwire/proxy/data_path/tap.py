@@ -83,18 +83,21 @@ class Tap:
         await self._emptied.wait()
 
     async def _work(self) -> None:
-        while True:
-            await self._filled.wait()
-            self._filled.clear()
-            while self._queue:
-                event = self._queue[0]
-                # It stays in the queue until then: the end may interrupt the thread that decodes
-                # it, and shows what is left.
-                await self._look(event)
-                self._queue.popleft()
-                self._waiting -= event.weight
-                await asyncio.sleep(0)  # the traffic's turn
-            self._emptied.set()
+        try:
+            while True:
+                await self._filled.wait()
+                self._filled.clear()
+                while self._queue:
+                    event = self._queue[0]
+                    # It stays in the queue until then: the end may interrupt the thread that
+                    # decodes it, and shows what is left.
+                    await self._look(event)
+                    self._queue.popleft()
+                    self._waiting -= event.weight
+                    await asyncio.sleep(0)  # the traffic's turn
+                self._emptied.set()
+        finally:
+            self._emptied.set()  # nobody shows anything any more
 
     async def _look(self, event: Event) -> None:
         seen = event if isinstance(event, Notice) else DecodedFlow(event)
