@@ -18,10 +18,10 @@ PYTEST = $(BIN)/pytest -n auto --dist loadgroup $(OPTIONS)
 # The tests that are run: files, folders or ids; all of them by default.
 TESTS ?=
 
-# With .pyc files collection takes half the time. Tests start their processes without them.
+# With .pyc files collection takes half the time. Processes that tests start write none.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations constraints clean
+.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations seed constraints clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -37,10 +37,10 @@ real: .venv/ready  ## what `make test` has besides `make check`
 	$(PYTEST) -m "real and not nightly" $(TESTS)
 
 NIGHTLY := long releases migrations simulate kills interruptions vectors fuzz faults conformance sanitize bare
-nightly:  ## all that is long, one part after the other, also behind one that fails; CONTRIBUTING.md
+nightly:  ## all that is long; each part runs even if one before it failed; CONTRIBUTING.md
 	$(MAKE) --keep-going EFFORT=8 MINUTES=10 ALL=all $(NIGHTLY)
 
-long: .venv/ready  ## long forms of tests: sessions of operators, every operation, kills, rare breaks
+long: .venv/ready  ## long forms of tests: sessions of operators, rare breaks; SHARE=3/20 WITHIN=300
 	$(PYTEST) -m "nightly and not releases and not migrations" $(if $(SHARE),--share $(SHARE)) $(if $(WITHIN),--within $(WITHIN)) $(TESTS)
 
 releases: .venv/ready  ## tests once more, with other releases of Kafka
@@ -76,7 +76,7 @@ fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,
 	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/codec/test_engines.py
 	$(BIN)/python -m engines.fuzz --mutants 1000000
 
-simulate: .venv/ready  ## 1,000 histories of each scenario of the raft core, 1,000 of whole nodes; WITHIN=60
+simulate: .venv/ready  ## 1,000 histories of each scenario of the raft core, 1,000 of whole nodes; WITHIN=60 for seconds of each
 	$(BIN)/python -m simulator --first $(FIRST) $(if $(WITHIN),--within $(WITHIN),--seeds $(or $(SEEDS),1000))
 	$(BIN)/python -m virtual_nodes --first $(FIRST) $(if $(WITHIN),--within $(WITHIN),--seeds $(or $(WORLDS),40))
 
@@ -109,6 +109,9 @@ declarations: .venv/ready  ## write the declarations, tables of keys and protoco
 	$(BIN)/python -m declarations
 	$(BIN)/python -m config_keys
 	$(BIN)/python -m protocol_facts
+
+seed:  ## what this commit draws; KWIRE_SEED=N before a command plays another one again
+	@echo $(KWIRE_SEED)
 
 constraints: .venv/ready  ## today's versions of what the tests need; prints what changed
 	$(BIN)/python -m constraints

@@ -74,7 +74,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kafka" in metafunc.fixturenames:
         names = _launchers(metafunc)
-        parameters = [pytest.param(name, marks=_marks(name, metafunc)) for name in names]
+        # The second form of a test is for the night, unless its mark wants both by day.
+        both = metafunc.definition.get_closest_marker("both_launchers")
+        is_repeated = len(names) > 1 and both is not None and not both.kwargs.get("by_day")
+        parameters = [pytest.param(name, marks=_marks(name, is_repeated)) for name in names]
         metafunc.parametrize("kafka", parameters, indirect=True, scope="session")
 
 
@@ -103,13 +106,11 @@ def _launchers(metafunc: pytest.Metafunc) -> list[str]:
     return ["local", "container"] if chosen == "both" else [chosen]
 
 
-def _marks(name: str, metafunc: pytest.Metafunc) -> list[pytest.MarkDecorator]:
+def _marks(name: str, is_repeated: bool) -> list[pytest.MarkDecorator]:
     if name == "local":
         return [pytest.mark.cluster]
-    both = metafunc.definition.get_closest_marker("both_launchers")
-    is_repeated = both is not None and not both.kwargs.get("by_day")
-    in_the_night = [pytest.mark.nightly] if is_repeated else []
-    return [pytest.mark.cluster, pytest.mark.container, *in_the_night]
+    nightly = [pytest.mark.nightly] if is_repeated else []
+    return [pytest.mark.cluster, pytest.mark.container, *nightly]
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from suite_times import report
+import suite_times
+from suite_times import Total, recorded, report, timed_tests, totals_of, write
 from tests.support.paths import ROOT
 
 CLOCK = ROOT / ".ci" / "clock"
@@ -16,24 +17,24 @@ CLOCK = ROOT / ".ci" / "clock"
 
 def clock(script: str) -> tuple[int, list[str]]:
     """Run lines of bash with the clock; return the exit code and the lines that are printed."""
-    head = f'set -euo pipefail; say() {{ echo "ci: $*"; }}; . "{CLOCK}"; trap summary EXIT'
+    head = f'set -euo pipefail; say() {{ echo "ci: $*"; }}; . "{CLOCK}"; trap "stop; summary" EXIT'
     command = ["bash", "-c", f"{head}\n{script}"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ran.stderr == ""
     return ran.returncode, [line.strip() for line in ran.stdout.splitlines()]
 
 
-def test_phases_get_their_time_and_are_told_at_the_end() -> None:
+def test_phases_get_their_time_and_are_listed_at_the_end() -> None:
     code, lines = clock(
         "LIMIT=1000; KEPT=300; must lint 5 100 true; may simulate 5 60 sh -c 'echo $WITHIN'"
     )
     assert code == 0
-    assert lines[:3] == ["ci: lint, for at most 100 s", "ci: simulate, for at most 360 s", "60"]
+    assert lines[:3] == ["ci: lint, for at most 100 s", "ci: simulate, for at most 660 s", "60"]
     assert [line.split()[0] for line in lines[-3:]] == ["lint", "simulate", "all"]
 
 
 def test_what_may_shrink_leaves_the_others_their_time() -> None:
-    code, lines = clock("LIMIT=1000; KEPT=900; may simulate 5 500 sh -c 'echo $WITHIN'")
+    code, lines = clock("LIMIT=1600; KEPT=900; may simulate 5 500 sh -c 'echo $WITHIN'")
     assert code == 0
     assert 5 < int(lines[1]) <= 100
 
@@ -56,10 +57,21 @@ def test_a_phase_that_fails_or_takes_too_long_ends_the_run() -> None:
     code, lines = clock("LIMIT=100; must test 1 50 sh -c 'exit 7'; echo never")
     assert code == 7
     assert "FAILED (7)" in lines[-2]
-    code, lines = clock("LIMIT=1; must test 0 50 sleep 60; echo never")
+    code, lines = clock("LIMIT=3; must test 0 50 sleep 60; echo never")
     assert code == 124
     assert any("s are over" in line for line in lines)
     assert "never" not in lines
+
+
+def test_a_signal_ends_the_phase_that_runs(tmp_path: Path) -> None:
+    phase = tmp_path / "pid"
+    code, _ = clock(
+        f"trap 'exit 143' TERM; (until [ -s {phase} ]; do sleep 0.01; done; kill $$) & "
+        f"LIMIT=100; must test 1 50 sh -c 'echo $$ > {phase}; exec sleep 60'"
+    )
+    assert code == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(phase.read_text()), 0)
 
 
 TESTS = """
@@ -89,7 +101,7 @@ CONFTEST = """
 from tests.support import tiers
 
 pytest_plugins = ["tests.support.tiers"]
-tiers.CPU_SECONDS, tiers.AGAIN, tiers.LOOP = 0.1, 0.2, 60.0
+tiers.CPU_SECONDS, tiers.REST_SECONDS, tiers.LOOP_CPU_SECONDS = 0.1, 0.2, 60.0
 """
 
 
@@ -143,11 +155,18 @@ def test_what_was_left_out_for_want_of_time_is_named(few_tests: Path) -> None:
     assert "test_few.py::test_quick" in printed.split("for want of time")[1]
 
 
-def test_the_slowest_tests_are_listed(tmp_path: Path) -> None:
+def test_the_slowest_tests_are_listed_and_growth_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case = '<testcase classname="tests.admin.test_{}" name="test_it[{}]" time="{}"/>'
     cases = "".join(case.format(number % 2, number, number / 10) for number in range(60))
     (tmp_path / "check.xml").write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
-    head, _, *slowest = report([tmp_path / "check.xml"])
-    assert head.startswith("check: 60 tests, 177 s of the workers; tests/admin/test_1 90")
+    monkeypatch.setattr(suite_times, "RECORD", tmp_path / "suite-times.tsv")
+    tests = {"check": timed_tests(tmp_path / "check.xml")}
+    write({"check": Total(50, 150.2), "real": Total(7, 300)})
+    head, _, *slowest = report(tests)
+    assert head.startswith("check: 60 tests, 177 s of the workers (on record 50 and 150 s); tests/")
+    write(totals_of(tests))
+    assert recorded() == {"check": Total(60, 177), "real": Total(7, 300)}
     assert slowest[0] == "     5.9 s  tests/admin/test_1::test_it[59]"
     assert len(slowest) == 50

@@ -28,7 +28,7 @@ Pair = tuple[type[Message], int]
 EXAMPLES = os.environ.get("KWIRE_EXAMPLES")
 
 MANY = settings(
-    max_examples=int(EXAMPLES or 300),
+    max_examples=int(EXAMPLES or 100),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

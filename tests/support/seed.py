@@ -18,10 +18,10 @@ def _of_the_commit() -> int:
     """Return a number of five hexadecimal digits; 1 where there is no repository, or no git."""
     try:
         command = ["git", "rev-parse", "HEAD"]
-        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return 1
-    return int(told.stdout[:5], 16)
+    return int(ran.stdout[:5], 16)
 
 
 SEED = int(os.environ.get(VARIABLE) or _of_the_commit())

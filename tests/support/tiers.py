@@ -27,19 +27,24 @@ REAL_FIXTURES = frozenset({"kafka", "spark", "chromium", "tshark", "docker_engin
 TIMEOUTS = {"check": 60, "test": 300, "nightly": 1800}
 """Seconds by the clock until a test counts as hanging, where it names no other time itself."""
 
-AGAIN = 30
-"""Seconds for the rest of a test of which a subtest has failed."""
+REST_SECONDS = 30
+"""Seconds for the rest of a test whose time is over in one of its subtests."""
+
+GRACE_SECONDS = 600
+"""Seconds by which a test may go on when the time of --within is over: `.ci/clock` grants them."""
 
 CPU_SECONDS = 2.0
 """What a test of the tier check may cost, its processes and its fixtures included."""
 
-LOOP = 0.02
-"""CPU seconds of `_loop` on a machine that CPU_SECONDS is meant for; a slower one may take more."""
+LOOP_CPU_SECONDS = 0.02
+"""Those of `_loop` on a machine that CPU_SECONDS is meant for; on a slower one a test may more."""
 
-NO_TIME = "left out: the time of --within is over"
+LEFT_OUT = "left out: --within leaves no time for it"
 
 _TIER = pytest.StashKey[str]()
-_TIMEOUT = pytest.StashKey[Any]()
+_TIMER = pytest.StashKey[Any]()
+_DEADLINE = pytest.StashKey[float]()
+_IS_OVER = pytest.StashKey[bool]()
 _SET_UP = pytest.StashKey[float]()
 _BEGAN = pytest.StashKey[float]()
 
@@ -68,7 +73,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is real, for `-m`, and give each test the time of its tier."""
+    """Take the share of `--share`, mark what is real, for `-m`, and give each test its time-out."""
     if share := config.getoption("--share"):
         number, count = map(int, share.split("/"))
         items[:] = [i for i in items if crc32(i.nodeid.encode()) % count == number - 1]
@@ -76,36 +81,53 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         name = tier(item)
         if name != "check":
             item.add_marker(pytest.mark.real if name == "test" else pytest.mark.nightly)
-        if item.get_closest_marker("timeout") is None:
+        if not _is_long_form(config) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(TIMEOUTS[name]))
     # What takes long comes first, so that no worker is left with it at the end.
     items.sort(key=lambda item: tier(item) == "check")
 
 
-def pytest_collection_finish() -> None:
-    """Keep what was imported out of all later garbage collections."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
+def _is_long_form(config: pytest.Config) -> bool:
+    """True if the command line says how long a test may take: then it may also cost so much."""
+    return config.getoption("timeout") is not None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage, of which there is none, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Generator[None, object, object]:
-    """Note the time-out of a test."""
-    item.stash[_TIMEOUT] = settings
+    """Note until when a test may take."""
+    item.stash[_TIMER] = settings
+    item.stash.setdefault(_DEADLINE, time.monotonic() + settings.timeout)
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_exception_interact(node: pytest.Item, report: pytest.TestReport) -> Generator[None]:
-    """Limit the rest of a test as well, behind a subtest that failed.
+    """Limit the rest of a test after a subtest that failed, too.
 
     pytest-timeout stops its timer where anything fails, and a time-out fails the subtest alone.
     """
     yield
-    if isinstance(report, pytest.SubtestReport) and _TIMEOUT in node.stash:
-        rest = node.stash[_TIMEOUT]._replace(timeout=AGAIN)
-        node.ihook.pytest_timeout_set_timer(item=node, settings=rest)
+    if isinstance(report, pytest.SubtestReport) and _TIMER in node.stash:
+        now = time.monotonic()
+        if now >= node.stash[_DEADLINE] and not node.stash.get(_IS_OVER, False):
+            node.stash[_IS_OVER] = True
+            node.stash[_DEADLINE] = now + REST_SECONDS
+        left = max(1.0, node.stash[_DEADLINE] - now)
+        node.ihook.pytest_timeout_set_timer(
+            item=node, settings=node.stash[_TIMER]._replace(timeout=left)
+        )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -113,11 +135,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw examples from the seed of the run; keep compiled files whole."""
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(SEED)
-    is_distributed = config.option.dist != "no" and not hasattr(config, "workerinput")
-    if not is_distributed:
+    is_controller = config.option.dist != "no" and not hasattr(config, "workerinput")
+    if not is_controller:  # which collects nothing
         # A process whose disk is full, as in some tests, would leave half a .pyc for all others.
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    gc.disable()  # while tests are collected, of which nothing is garbage
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -138,12 +159,22 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """Note what the fixtures cost; leave the test out if there is no time for it any more."""
-    within = item.config.getoption("--within")
-    if within is not None and time.monotonic() - item.config.stash[_BEGAN] > within:
-        pytest.skip(NO_TIME)
+    if not _has_time(item):
+        pytest.skip(LEFT_OUT)
     before = _cpu_seconds()
     yield
     item.stash[_SET_UP] = _cpu_seconds() - before
+
+
+def _has_time(item: pytest.Item) -> bool:
+    """True if a test may begin: one that asks for a longer time-out than others may need it."""
+    within = item.config.getoption("--within")
+    if within is None:
+        return True
+    left = within - (time.monotonic() - item.config.stash[_BEGAN])
+    mark = item.get_closest_marker("timeout")
+    needed = mark.args[0] if mark is not None and mark.args[0] != TIMEOUTS[tier(item)] else 0
+    return bool(left > 0 and needed <= left + GRACE_SECONDS)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -152,7 +183,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     before = _cpu_seconds()
     yield
     cost = item.stash[_SET_UP] + _cpu_seconds() - before
-    if cost > CPU_SECONDS and tier(item) == "check" and cost > CPU_SECONDS * _slowness():
+    is_judged = tier(item) == "check" and not _is_long_form(item.config)
+    if is_judged and cost > CPU_SECONDS and cost > CPU_SECONDS * _slowness():
         pytest.fail(
             f"it cost {cost:.1f} CPU seconds of the {CPU_SECONDS:.0f} that a test of the tier check"
             " may: make it cheaper, or split it; its long form is for the tier nightly",
@@ -163,7 +195,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say loudly what was left out."""
     skipped = terminalreporter.stats.get("skipped", [])
-    left_out = [report.nodeid for report in skipped if NO_TIME in str(report.longrepr)]
+    left_out = [report.nodeid for report in skipped if LEFT_OUT in str(report.longrepr)]
     if left_out:
         terminalreporter.section(f"{len(left_out)} tests left out for want of time", red=True)
         terminalreporter.write("".join(f"{nodeid}\n" for nodeid in left_out))
@@ -171,19 +203,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def _cpu_seconds() -> float:
     """Return the CPU time of this process, and of those that it has waited for."""
-    own, children = (resource.getrusage(who) for who in _WHO)
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-
-
-_WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, who))
 
 
 def _slowness() -> float:
-    """Return how many times the CPU seconds of a quiet machine are spent here and now."""
-    before = time.process_time()
-    _loop()
-    return max(1.0, (time.process_time() - before) / LOOP)
+    """Return how many times the CPU seconds of a quiet machine are spent here and now, at worst."""
+    return max(1.0, *(_loop() / LOOP_CPU_SECONDS for _ in range(5)))
 
 
-def _loop() -> None:
+def _loop() -> float:
+    """Return the CPU seconds of a loop of known length."""
+    before = time.thread_time()
     sum(number * number % 7 for number in range(500_000))
+    return time.thread_time() - before

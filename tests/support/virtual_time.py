@@ -35,16 +35,17 @@ def in_virtual_time(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[
     returns an asynchronous context manager, the loop enters it, and the test gets its result.
     """
 
-    async def entered(arguments: dict[str, Any]) -> None:
+    async def run_with_fixtures(fixtures: dict[str, Any]) -> None:
         async with AsyncExitStack() as stack:
-            for name, argument in arguments.items():
-                if isinstance(argument, AbstractAsyncContextManager):
-                    arguments[name] = await stack.enter_async_context(argument)
+            arguments = {}
+            for name, value in fixtures.items():
+                is_entered = isinstance(value, AbstractAsyncContextManager)
+                arguments[name] = await stack.enter_async_context(value) if is_entered else value
             await test(**arguments)
         await asyncio.sleep(1)  # the ends of connections are still on their way
 
     @wraps(test)
-    def run(**arguments: Any) -> None:
+    def run(**fixtures: Any) -> None:
         loop = NetworkLoop(Random(SEED), START, VirtualNetwork(Random(SEED)))
         with (
             real_time_guard(CPU_SECONDS),
@@ -52,6 +53,6 @@ def in_virtual_time(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[
             mock.patch("kwire.controller.server.quorum.Environment", seeded_environment),
             asyncio.Runner(loop_factory=lambda: loop) as runner,
         ):
-            runner.run(entered(arguments))
+            runner.run(run_with_fixtures(fixtures))
 
     return run

@@ -69,7 +69,6 @@ def of_kafka(own_cluster: OwnCluster, folder: Path, release: str) -> Outcomes:
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("release", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_tools_and_libraries_get_the_same_from_either_quorum(
     kafka: Launcher, own_cluster: OwnCluster, tmp_path: Path, release: str

@@ -64,7 +64,9 @@ def _lines(image: MetadataImage) -> Iterator[str]:
     ):
         yield from (str(record.record) for record in part.records())
     # Topics of Kafka's own come with the first group, transaction or share group.
-    yield from (f"topic {name}" for name in image.topics.ids if not name.startswith("__"))
+    for name, id in image.topics.ids.items():
+        if not name.startswith("__"):
+            yield f"topic {name} {id}, partitions {len(image.topics.by_known_id(id).numbers())}"
     for resource, values in image.configs.resources.items():
         if not resource.name.startswith("__"):
             yield f"configuration of {resource}: {sorted(values.items())}"
