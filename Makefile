@@ -76,7 +76,7 @@ fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,
 	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/codec/test_engines.py
 	$(BIN)/python -m engines.fuzz --mutants 1000000
 
-simulate: .venv/ready  ## 1,000 histories of each scenario of the raft core, 1,000 of whole nodes; WITHIN=60 for seconds of each
+simulate: .venv/ready  ## 1,000 histories of each scenario of the raft core, 40 of each of whole nodes; WITHIN=60 for seconds of each
 	$(BIN)/python -m simulator --first $(FIRST) $(if $(WITHIN),--within $(WITHIN),--seeds $(or $(SEEDS),1000))
 	$(BIN)/python -m virtual_nodes --first $(FIRST) $(if $(WITHIN),--within $(WITHIN),--seeds $(or $(WORLDS),40))
 

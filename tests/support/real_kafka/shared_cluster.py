@@ -66,7 +66,7 @@ def _lines(image: MetadataImage) -> Iterator[str]:
     # Topics of Kafka's own come with the first group, transaction or share group.
     for name, id in image.topics.ids.items():
         if not name.startswith("__"):
-            yield f"topic {name} {id}, partitions {len(image.topics.by_known_id(id).numbers())}"
+            yield f"topic {name}, partitions {len(image.topics.by_known_id(id).numbers())}"
     for resource, values in image.configs.resources.items():
         if not resource.name.startswith("__"):
             yield f"configuration of {resource}: {sorted(values.items())}"
