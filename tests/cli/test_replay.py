@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any, cast
-from uuid import uuid4
 
 import pytest
 
@@ -26,26 +25,26 @@ from real_kafka import Cluster
 from tests.support.cli.command import KWIRE, Command
 from tests.support.cli.proxy_process import end_with_ctrl_c, proxy
 from tests.support.eventually import eventually_blocking
+from tests.support.real_kafka.own_names import OwnNames
 
 MESSAGES = 20
 
 
-@pytest.fixture(scope="module")
-def topic(combined: Cluster) -> Iterator[str]:
+@pytest.fixture
+def topic(combined: Cluster, own_name: OwnNames) -> str:
     """A topic with messages."""
     from kafka import KafkaProducer
     from kafka.admin import KafkaAdminClient, NewTopic
 
-    name = f"replay-{uuid4()}"
+    name = own_name("replay", at=combined.bootstrap_servers)
     admin = KafkaAdminClient(bootstrap_servers=combined.bootstrap_servers)
     admin.create_topics([NewTopic(name, 1, 1)])
+    admin.close()
     producer = KafkaProducer(bootstrap_servers=combined.bootstrap_servers)
     for number in range(MESSAGES):
         producer.send(name, f"message {number}".encode(), partition=0)
     producer.close()
-    yield name
-    admin.delete_topics([name])
-    admin.close()
+    return name
 
 
 def session(bootstrap: str, topic: str) -> dict[str, Any]:
@@ -70,12 +69,10 @@ def session(bootstrap: str, topic: str) -> dict[str, Any]:
     return told | {"messages": values}
 
 
-@pytest.fixture(scope="module")
-def recorded(
-    combined: Cluster, topic: str, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, dict[str, Any]]:
+@pytest.fixture
+def recorded(combined: Cluster, topic: str, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
     """The capture of a session, and what the client was told in it."""
-    path = tmp_path_factory.mktemp("replay") / "session.avro"
+    path = tmp_path / "session.avro"
     listen = f"1@127.0.0.1:0={combined.bootstrap_servers}"
     with proxy("--rewrite-endpoints", "--listen", listen, "-w", str(path)) as (run, (host, port)):
         told = session(f"{host}:{port}", topic)
