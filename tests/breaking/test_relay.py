@@ -28,6 +28,7 @@ from kwire.conform.reaction import ConnectionState, Reaction
 from kwire.conform.target import NO_VERSIONS
 from kwire.conform.transcript import Transcript
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address
 from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, Raw, ScriptedNode
@@ -130,7 +131,7 @@ async def test_a_reset_with_bytes_unread_is_hidden() -> None:
                     await reader.read(1)
             writer.close()
     finally:
-        server.close()
+        await stop_accepting(server)
 
 
 async def test_answers_change_places() -> None:
@@ -160,7 +161,7 @@ async def test_bytes_that_are_no_frames_are_handed_on() -> None:
         writer.write_eof()
         assert await reader.read() == b""
         writer.close()
-    listener.close()
+    await stop_accepting(listener)
     assert received == sent
 
 

@@ -27,6 +27,7 @@ from kwire.messages.a20_delete_topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
+from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address
 from kwire.net.frames import RequestFrame
 from kwire.net.security import Security
@@ -50,6 +51,7 @@ async def port_of(answer: bytes | None) -> AsyncIterator[str]:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        await stop_accepting(server)
 
 
 @pytest.mark.parametrize(

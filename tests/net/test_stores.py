@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 from cryptography.x509 import load_pem_x509_certificate
 
 from kwire.errors import ConnectionFailed, InvalidValue
+from kwire.net.accepting import stop_accepting
 from kwire.net.connection import Connection
 from kwire.net.security import read_security
 from kwire.net.stores import BadTls, TlsStore
@@ -327,4 +328,4 @@ async def test_a_node_that_ends_the_handshake_without_a_reason_is_named(
     context = certificates.authority.client()
     with pytest.raises(ConnectionFailed, match=rf"127\.0\.0\.1:{port} ends the TLS handshake: \w"):
         await Connection.open("127.0.0.1", port, ssl=context, connect_timeout=60)
-    server.close()
+    await stop_accepting(server)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.net.accepting import stop_accepting
 from kwire.net.bearer_token import BearerToken, BearerTokens, TokenUnavailable, token_of_json
 from kwire.net.tls import ClientTls
 from kwire.net.token_sources import TokenCommand, TokenEndpoint, TokenFile
@@ -74,7 +75,7 @@ async def endpoint() -> AsyncIterator[Endpoint]:
     server = await asyncio.start_server(endpoint.serve, "127.0.0.1", 0)
     endpoint.port = server.sockets[0].getsockname()[1]
     yield endpoint
-    server.close()
+    await stop_accepting(server)
 
 
 def http(body: bytes, status: str = "200 OK", kind: str = "application/json") -> bytes:
@@ -169,7 +170,7 @@ async def test_an_endpoint_without_tls_is_named() -> None:
     url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     with pytest.raises(TokenUnavailable, match="does not speak TLS"):
         await TokenEndpoint(url=url, client_id="a", client_secret="b").fetch()
-    server.close()
+    await stop_accepting(server)
 
 
 async def test_the_certificate_of_an_endpoint_is_checked(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ async def test_the_certificate_of_an_endpoint_is_checked(tmp_path: Path) -> None
     assert (await source.fetch()).value == OPAQUE
     with pytest.raises(TokenUnavailable, match="shows a certificate that is not accepted"):
         await TokenEndpoint(url=url, client_id="a", client_secret="b").fetch()
-    server.close()
+    await stop_accepting(server)
 
 
 async def test_a_file_is_read_each_time(tmp_path: Path) -> None:

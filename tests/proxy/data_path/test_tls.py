@@ -15,6 +15,7 @@ from kwire.messages.a01_fetch import (
     FetchResponse,
     PartitionData,
 )
+from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address
 from kwire.net.stores import BadTls
 from kwire.net.tls import ClientTls, ServerTls
@@ -44,7 +45,7 @@ async def node(context: ssl.SSLContext | None) -> AsyncIterator[Address]:
     """Run a node that answers every Vote, over TLS if it has a context."""
     server = await asyncio.start_server(grant, "127.0.0.1", 0, ssl=context)
     yield Address(*server.sockets[0].getsockname())
-    server.close()
+    await stop_accepting(server)
     await server.wait_closed()
 
 

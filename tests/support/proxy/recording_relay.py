@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from kwire.net.accepting import stop_accepting
 from kwire.proxy import Address
 
 
@@ -57,7 +58,7 @@ async def recording(upstream: Address, listen: Address) -> AsyncIterator[Recorde
     try:
         yield recorder
     finally:
-        server.close()
+        await stop_accepting(server)
         await server.wait_closed()
         while tasks:
             await asyncio.wait(set(tasks), timeout=10)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.net.accepting import stop_accepting
 from kwire.proxy import (
     Address,
     Event,
@@ -46,6 +47,7 @@ async def node(serve: Serve) -> AsyncIterator[Address]:
 
     async with await asyncio.start_server(remember, "127.0.0.1", 0) as server:
         yield Address(*server.sockets[0].getsockname())
+        await stop_accepting(server)
         for writer in writers:
             writer.close()
         await asyncio.sleep(0)
