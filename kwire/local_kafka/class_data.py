@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kwire.java import version_text
@@ -121,8 +121,19 @@ def _class_lists(work: Path, binary: Path, version: str, jars: Sequence[Path]) -
     return [path for path in lists if path.exists()]
 
 
+def _names(lines: Iterable[str]) -> Iterator[str]:
+    """Yield what lists of classes have, without numbers, which each list has its own of.
+
+    Java numbers classes from 21 on, and names the source of those of other loaders, whose lines are
+    left out: they tell superclasses by number.
+    """
+    for line in lines:
+        if " source: " not in line:
+            yield line.partition(" id: ")[0]
+
+
 def _dump(archive: Path, binary: Path, jars: Sequence[Path], lists: Sequence[Path]) -> None:
-    names = dict.fromkeys(line for path in lists for line in path.read_text().splitlines())
+    names = dict.fromkeys(_names(line for path in lists for line in path.read_text().splitlines()))
     merged = archive.with_suffix(".lst")
     merged.write_text("\n".join(names) + "\n")
     command = [str(binary), "-Xshare:dump", f"-XX:SharedClassListFile={merged}"]

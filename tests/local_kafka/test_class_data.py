@@ -131,3 +131,16 @@ def test_another_java_gets_an_archive_of_its_own(
         monkeypatch.setattr(class_data, "version_text", lambda _, version=version: version)
         made.add(node_options(Path("java"), RELEASE, []))
     assert len(made) == len(archives(fresh)) == 2
+
+
+def test_numbers_of_one_list_do_not_meet_those_of_another() -> None:
+    """As Java 21 writes them: a number twice is an error in what it reads."""
+    node = ["# comment", "java/lang/Object id: 0", "org/a/B id: 277", "@lambda-proxy org/a/B run"]
+    tool = ["java/lang/Object id: 0", "org/a/C id: 277", "org/a/D id: 9 super: 277 source: a.jar"]
+    assert list(dict.fromkeys(class_data._names([*node, *tool]))) == [
+        "# comment",
+        "java/lang/Object",
+        "org/a/B",
+        "@lambda-proxy org/a/B run",
+        "org/a/C",
+    ]
