@@ -90,6 +90,7 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
     )
 
 
+@pytest.mark.costly
 def test_a_wheel_from_the_sdist_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "sdist").mkdir()
     with tarfile.open(build(tmp_path / "sdist", "sdist")) as archive:
@@ -125,6 +126,7 @@ def test_the_command_starts_beside_a_users_modules(project: Path) -> None:
     assert "Usage: kwire decode" in done.stdout
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("form", ["installed", "editable"])
 def test_a_type_checker_sees_the_types(project: Path, installed: Path, form: str) -> None:
     (project / "typed.py").write_text(TYPED)

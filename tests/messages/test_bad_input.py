@@ -61,6 +61,7 @@ def test_a_claim_of_two_thousand_million_elements_fails_at_once(name: str) -> No
     assert peak(lambda: decoded(made, bad)) < 64 * len(bad) + (1 << 20)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ENGINES)
 def test_no_claim_anywhere_in_any_message_allocates_what_it_claims(name: str) -> None:
     for cls, version in PAIRS:

@@ -39,6 +39,12 @@ CPU_SECONDS = 2.0
 LOOP_CPU_SECONDS = 0.02
 """Those of `_loop` on a machine that CPU_SECONDS is meant for; on a slower one a test may more."""
 
+CROWD = 2
+"""Processes a core, from which on others than the tests run, too."""
+
+CROWDED = 1.5
+"""How many times the CPU seconds that a test may cost then."""
+
 LEFT_OUT = "left out: --within leaves no time for it"
 
 _TIER = pytest.StashKey[str]()
@@ -208,8 +214,13 @@ def _cpu_seconds() -> float:
 
 
 def _slowness() -> float:
-    """Return how many times the CPU seconds of a quiet machine are spent here and now, at worst."""
-    return max(1.0, *(_loop() / LOOP_CPU_SECONDS for _ in range(5)))
+    """Return how many times the CPU seconds of a quiet machine are spent here and now, at worst.
+
+    What runs beside the tests shares caches with them, which the loop does without.
+    """
+    is_crowded = os.getloadavg()[0] > CROWD * (os.cpu_count() or 1)
+    slowest = max(1.0, *(_loop() / LOOP_CPU_SECONDS for _ in range(5)))
+    return slowest * (CROWDED if is_crowded else 1.0)
 
 
 def _loop() -> float:

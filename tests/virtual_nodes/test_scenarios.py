@@ -14,7 +14,14 @@ from virtual_nodes.scenarios import SCENARIOS
 CUTS_ONLY = {"leaders_cut_off"}
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+COSTLY = {"one_request_of_4900_topics"}
+
+PLAYED = [
+    pytest.param(name, marks=pytest.mark.costly if name in COSTLY else ()) for name in SCENARIOS
+]
+
+
+@pytest.mark.parametrize("name", PLAYED)
 def test_what_is_acknowledged_is_on_every_node(name: str, tmp_path: Path) -> None:
     result = play(SCENARIOS[name], SEED, tmp_path)
     assert not result.violations, result.report

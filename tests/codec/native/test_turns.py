@@ -5,6 +5,8 @@ import threading
 import time
 from collections.abc import Callable
 
+import pytest
+
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.net.frames import decode_request, encode_request
 from tests.support.codec.native import attack
@@ -26,6 +28,7 @@ def longest_wait(work: Callable[[], object]) -> float:
     return longest / (last - began)
 
 
+@pytest.mark.costly
 def test_a_thread_waits_for_a_small_part_of_the_time() -> None:
     assert attack.native
     gc.disable()  # one collection of all that a test process has would be the longest wait

@@ -133,6 +133,7 @@ def read_as_kafka(leader: Leader, max_bytes: int, forget_every: int) -> bytes:
             return got
 
 
+@pytest.mark.costly
 @settings(max_examples=40)
 @given(
     st.integers(0, 100),
