@@ -15,6 +15,7 @@ import kwire
 import real_kafka
 import vectors
 from engines import REDEFINED, Failed, decoded, encoded, same, side_by_side
+from tests.support.paths import ROOT
 from tests.support.seed import SEED
 from vectors import Mutant
 
@@ -25,6 +26,7 @@ PARITY = 0.995
 
 LATER_TAGS = {
     ("4.3.1", "StreamsGroupMetadataValue", 0),
+    ("3.9.1", "ConsumerGroupCurrentMemberAssignmentValue", 0),
     ("3.9.1", "ConsumerGroupMetadataValue", 0),
     ("3.9.1", "ConsumerGroupTargetAssignmentMetadataValue", 0),
     ("3.9.1", "OffsetCommitValue", 4),
@@ -88,6 +90,22 @@ def written_otherwise(mutant: Mutant, obj: Any, written: Any, read: bytes) -> st
     if "\\udc" in repr(obj):
         return "not UTF-8"
     return "default in a tag" if written == read else "written otherwise"
+
+
+def test_later_tags_are_those_of_the_list_of_changes() -> None:
+    found: set[tuple[str, str, int]] = set()
+    later: list[str] = []
+    for line in (ROOT / "docs" / "protocol-changes.md").read_text().splitlines():
+        if heading := re.match(r"### Fields, (\S+) to ", line):
+            later = [r for r in real_kafka.VERSIONS if r <= heading[1]]
+        elif added := re.match(r"\| added \| (\w+) \| .* versions (\d+)\+, tag ", line):
+            found |= {(release, added[1], int(added[2])) for release in later}
+    known = {
+        (release, vector.name, vector.version)
+        for release in real_kafka.VERSIONS
+        for vector in vectors.messages(release)
+    }
+    assert found & known == LATER_TAGS
 
 
 @pytest.mark.parametrize("release", real_kafka.VERSIONS)
