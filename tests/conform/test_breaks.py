@@ -8,9 +8,11 @@ from itertools import groupby
 import pytest
 
 from breaking.run import SeenToFail, all_breaks, see_fail
+from kwire.admin import AdminClient
 from kwire.conform.check import Check
 from kwire.conform.needs import Need, ServerRole
 from kwire.conform.registry import all_checks
+from kwire.conform.server import PREFIX
 from kwire.conform.target import Target, examine_target
 from kwire.net.address import Address
 from real_kafka import Cluster, Layout
@@ -51,11 +53,14 @@ async def test_every_check_is_seen_to_fail(
     kafka440: Cluster,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    targets = []
-    for cluster in (combined, quorum, kafka440, kafka391):
-        targets += await targets_of(cluster)
+    clusters = (combined, quorum, kafka440, kafka391)
+    targets = [target for cluster in clusters for target in await targets_of(cluster)]
     checks = [check for check in all_checks() if not is_destructive(check)]
-    assert not await unseen(checks, targets, capsys)
+    try:
+        assert not await unseen(checks, targets, capsys)
+    finally:
+        for cluster in clusters:
+            await sweep(cluster)
 
 
 @pytest.mark.nightly
@@ -69,6 +74,13 @@ async def test_every_destructive_check_is_seen_to_fail(
         targets += await targets_of(cluster)
     checks = [check for check in all_checks() if is_destructive(check)]
     assert not await unseen(checks, targets, capsys, together=1)
+
+
+async def sweep(cluster: Cluster) -> None:
+    """Remove topics of checks whose removal a break prevented; `kwire conform` does so later."""
+    async with AdminClient(bootstrap_servers=cluster.bootstrap_servers) as admin:
+        names = [listing.name for listing in await admin.list_topics()]
+        await admin.delete_topics(name for name in names if name.startswith(PREFIX))
 
 
 def is_destructive(check: Check) -> bool:
