@@ -7,7 +7,9 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 # What draws histories, vectors and examples: of this commit, so that each commit tries others.
-KWIRE_SEED ?= $(shell printf '%d' 0x$$(git rev-parse HEAD 2>/dev/null | cut -c1-5 | grep . || echo 1))
+ifndef KWIRE_SEED
+KWIRE_SEED := $(shell $(PYTHON) -m tests.support.seed)
+endif
 export KWIRE_SEED
 # Simulations begin where no test plays.
 FIRST = $(shell echo $$((2000000 + 1000 * $(KWIRE_SEED))))

@@ -24,7 +24,7 @@ from kwire.pipeline.streaming.captures import empty_captures
 from kwire.pipeline.streaming.job import stream
 from kwire.pipeline.typed import TYPED_APIS, snake
 from tests.support.capture.capture_records import record, write
-from tests.support.paths import ROOT
+from tests.support.paths import FIXTURES
 from tests.support.pipeline.damaged_captures import NO_FILES
 from tests.support.pipeline.decodable_calls import call, notice
 from tests.support.pipeline.recorded_history import History
@@ -235,7 +235,7 @@ def test_calls_alone_come_once_too(spark: SparkSession, tmp_path: Path) -> None:
     assert {row["outcome"] for row in rows_of(output, "calls")} == {"ANSWERED"}
 
 
-LOG = ROOT / "fixtures" / "logdirs" / "kafka-4.3.1"
+LOG = FIXTURES / "logdirs" / "kafka-4.3.1"
 """Two segments and two snapshots of a metadata log, and the bootstrap checkpoint."""
 
 

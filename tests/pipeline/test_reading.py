@@ -21,11 +21,11 @@ from kwire.pipeline.reading.planning import plan, plan_in_tasks
 from kwire.pipeline.reading.storage import CAPTURED, LOGGED, FileKind, NothingToRead, find
 from kwire.proxy.capture.pcap_export import write_pcapng
 from tests.support.capture.capture_records import record, write
-from tests.support.paths import ROOT
+from tests.support.paths import FIXTURES
 from tests.support.pipeline.captured_rows import vote
 from tests.support.pipeline.damaged_captures import NO_FILES
 
-LOG = ROOT / "fixtures" / "logdirs" / "kafka-4.3.1"
+LOG = FIXTURES / "logdirs" / "kafka-4.3.1"
 
 
 def rows(batches: list[pa.RecordBatch]) -> list[dict[str, object]]:

@@ -44,7 +44,7 @@ CHANGES: dict[str, tuple[Change, Change]] = {
         lambda admin, name: quota(admin, name, None),
     ),
 }
-"""How a failure begins, what brings it about, and what takes it back."""
+"""The change that brings a failure about, and the one that takes it back, by how it begins."""
 
 
 @pytest.mark.parametrize("failure", CHANGES)

@@ -1,13 +1,14 @@
 """The seed of this run: what draws histories, vectors and examples.
 
-KWIRE_SEED, which `make` and CI draw from the commit, so that each commit tries others. A run prints
-it; with KWIRE_SEED=N it is played again.
+KWIRE_SEED, or else drawn from the commit, so that each commit tries others: `python -m
+tests.support.seed` prints it, for `make` and CI. With KWIRE_SEED=N a run is played again.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
 from tests.support.paths import ROOT
 
@@ -25,3 +26,6 @@ def _of_the_commit() -> int:
 
 
 SEED = int(os.environ.get(VARIABLE) or _of_the_commit())
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{SEED}\n")

@@ -34,7 +34,7 @@ GRACE_SECONDS = 600
 """Seconds by which a test may go on when the time of --within is over: `.ci/clock` grants them."""
 
 CPU_SECONDS = 2.0
-"""What a test of the tier check may cost, its processes and its fixtures included."""
+"""The most that a test of the tier check may cost, its processes and its fixtures included."""
 
 LOOP_CPU_SECONDS = 0.02
 """Those of `_loop` on a machine that CPU_SECONDS is meant for; on a slower one a test may more."""
@@ -43,14 +43,13 @@ CROWD = 2
 """Processes a core, from which on others than the tests run, too."""
 
 CROWDED = 1.5
-"""How many times the CPU seconds that a test may cost then."""
+"""The factor by which a test may cost more then."""
 
 LEFT_OUT = "left out: --within leaves no time for it"
 
 _TIER = pytest.StashKey[str]()
 _TIMER = pytest.StashKey[Any]()
 _DEADLINE = pytest.StashKey[float]()
-_IS_OVER = pytest.StashKey[bool]()
 _SET_UP = pytest.StashKey[float]()
 _BEGAN = pytest.StashKey[float]()
 
@@ -126,11 +125,9 @@ def pytest_exception_interact(node: pytest.Item, report: pytest.TestReport) -> G
     """
     yield
     if isinstance(report, pytest.SubtestReport) and _TIMER in node.stash:
-        now = time.monotonic()
-        if now >= node.stash[_DEADLINE] and not node.stash.get(_IS_OVER, False):
-            node.stash[_IS_OVER] = True
-            node.stash[_DEADLINE] = now + REST_SECONDS
-        left = max(1.0, node.stash[_DEADLINE] - now)
+        left = node.stash[_DEADLINE] - time.monotonic()
+        if left <= 0:
+            left = max(1.0, left + REST_SECONDS)
         node.ihook.pytest_timeout_set_timer(
             item=node, settings=node.stash[_TIMER]._replace(timeout=left)
         )
