@@ -81,6 +81,26 @@ def test_a_process_that_stands_still_within_a_callback_sends_late() -> None:
     run(scenario)
 
 
+def test_a_packet_that_is_lost_after_a_standstill_is_late_from_then_on() -> None:
+    async def scenario(loop: NetworkLoop) -> None:
+        await listen(loop)
+
+        async def send() -> None:
+            reader, writer = await asyncio.open_connection("127.0.0.1", PORT)
+            loop.network.faults.loss = 1.0
+            loop.current.stand_still(loop.now, 4.0)
+            sent = loop.time()
+            writer.write(b"lost at first")
+            assert loop.network.retransmitted({"client", "server"}, sent, sent + 1.0) > 0
+            loop.network.faults.loss = 0.0
+            assert await reader.readexactly(13) == b"lost at first"
+            writer.close()
+
+        await loop.run_in("client", send())
+
+    run(scenario)
+
+
 def test_what_is_sent_while_two_processes_are_cut_off_arrives_in_order_afterwards() -> None:
     async def scenario(loop: NetworkLoop) -> None:
         await listen(loop)
