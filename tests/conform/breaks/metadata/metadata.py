@@ -1,11 +1,13 @@
 """Breaks of `metadata/metadata`."""
 
+from itertools import count
 from uuid import UUID
 
 from breaking import Break, changes, gives_error, sets
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 
 _TOPIC = MetadataResponseTopic(name="another", error_code=0)
+_NUMBERS = count(1)
 
 
 def _doubles(response: MetadataResponse) -> None:
@@ -14,7 +16,7 @@ def _doubles(response: MetadataResponse) -> None:
 
 def _new_id(response: MetadataResponse) -> None:
     for topic in response.topics:
-        topic.topic_id = UUID(int=topic.topic_id.int + id(response))
+        topic.topic_id = UUID(int=next(_NUMBERS))
 
 
 BREAKS: dict[int, Break] = {
