@@ -10,15 +10,31 @@ import re
 from string import ascii_letters, digits, hexdigits
 
 from kwire.controller.configs.java_properties import is_character_name, is_property
+from kwire.controller.configs.java_regex_lengths import (
+    CHARACTER,
+    GRAPHEME,
+    LINE_END,
+    LOOP,
+    MAX_REPS,
+    POSITION,
+    REFERENCE,
+    RUN,
+    Branch,
+    Chain,
+    OptionalPart,
+    Piece,
+    RepeatedPart,
+    study,
+)
 
 _LETTERS, _ALNUM, _HEX, _OCTAL = map(
     frozenset, (ascii_letters, ascii_letters + digits, hexdigits, "01234567")
 )
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\.", re.DOTALL)
 _FLAGS = "imsducxU"
-_OUTSIDE_CLASSES = "ABGRXZbz"
+_POSITIONS = "ABGZbz"
+_OUTSIDE_CLASSES = f"{_POSITIONS}RX"
 _ANYWHERE = "DdHhSsVvWwaefnrt"
-_MOST = (1 << 31) - 1
 END = ""
 
 
@@ -53,7 +69,6 @@ class _Parser:
         self._at = 0
         self._names: set[str] = set()
         self._comments = False
-        self._bounded = True
 
     def parse(self) -> None:
         """Read the whole text. Raises _Refused if a closing bracket is left over."""
@@ -93,103 +108,132 @@ class _Parser:
             return True
         return False
 
-    def _alternatives(self) -> None:
-        self._sequence()
+    def _alternatives(self) -> Chain:
+        parts = [self._sequence()]
         while self._take("|"):
-            self._sequence()
+            parts.append(self._sequence())
+        return parts[0] if len(parts) == 1 else [Branch(tuple(parts))]
 
-    def _sequence(self) -> None:
+    def _sequence(self) -> Chain:
+        chain: list[Piece | OptionalPart | RepeatedPart | Branch] = []
         while (next_ := self._peek()) not in (END, "|", ")"):
             if next_ in "?*+":
                 raise _Refused  # dangling
             if next_ == "(":
-                if not self._group():
-                    continue  # flags alone take no quantifier
-            elif next_ == "[":
-                self._at += 1
-                self._class()
-            elif next_ == "\\":
-                self._escape(in_class=False)
-            elif next_ != "{":  # which repeats the empty text before it
-                self._at += 1
-            self._quantifier()
+                chain += self._group()
+            else:
+                chain += self._quantified(self._piece(next_))
+        return chain
 
-    def _quantifier(self) -> None:
+    def _piece(self, next_: str) -> Piece:
+        if next_ == "\\":
+            return self._escaped()
+        if next_ == "{":  # which repeats the empty text before it
+            return POSITION
+        self._at += 1
+        if next_ == "[":
+            self._class()
+        return POSITION if next_ in "^$" else CHARACTER
+
+    def _quantified(self, part: Piece | OptionalPart) -> Chain:
+        if (found := self._quantifier()) is None:
+            return [part]
+        least, most, mode = found
+        if most == 1 and not least:
+            return [OptionalPart([part])]
+        if part is CHARACTER and most == MAX_REPS and not mode:
+            return [RUN]
+        return [RepeatedPart([part], least, most)]
+
+    def _quantified_group(self, chain: Chain) -> Chain:
+        """Return a group with its quantifier; only possessive ones are tried as a whole."""
+        if (found := self._quantifier()) is None:
+            return chain
+        least, most, mode = found
+        if most == 1 and not least:
+            return [OptionalPart(chain) if mode == "+" else Branch((chain, []))]
+        if mode == "+" or study(chain).is_deterministic:
+            return [RepeatedPart(chain, least, most)]
+        return [LOOP]
+
+    def _quantifier(self) -> tuple[int, int, str] | None:
+        """Read how often, at least and at most, and the mode: "?" for lazy, "+" for possessive."""
         next_ = self._peek()
         if next_ == "{":
             self._at += 1
-            self._count()
+            least, most = self._count()
         elif next_ and next_ in "?*+":
             self._at += 1
-            self._bounded = self._bounded and next_ == "?"
+            least, most = int(next_ == "+"), 1 if next_ == "?" else MAX_REPS
         else:
-            return
-        if (mode := self._peek()) and mode in "?+":
-            self._at += 1
+            return None
+        mode = self._peek()
+        if mode not in ("?", "+"):
+            return least, most, ""
+        self._at += 1
+        return least, most, mode
 
-    def _count(self) -> None:
-        lowest = self._digits()
-        highest: int | None = lowest
+    def _count(self) -> tuple[int, int]:
+        lowest = highest = self._digits()
         if self._text[self._at : self._at + 1] == ",":
             self._at += 1
             is_open = self._text[self._at : self._at + 1] == "}"
-            highest = None if is_open else self._digits(may_be_empty=True)
-        if self._raw() != "}" or (highest is not None and highest < lowest):
+            highest = MAX_REPS if is_open else self._digits(may_be_empty=True)
+        if self._raw() != "}" or highest < lowest:
             raise _Refused
-        self._bounded = self._bounded and highest is not None
+        return lowest, highest
 
     def _digits(self, *, may_be_empty: bool = False) -> int:
         start = self._at
         while self._at < len(self._text) and self._text[self._at] in digits:
             self._at += 1
         text = self._text[start : self._at]
-        if (not text and not may_be_empty) or len(text) > 10 or int(text or "0") > _MOST:
+        if (not text and not may_be_empty) or len(text) > 10 or int(text or "0") > MAX_REPS:
             raise _Refused
         return int(text or "0")
 
-    def _group(self) -> bool:
-        """Read a group; return False for flags for the rest of the group around them."""
+    def _group(self) -> Chain:
+        """Read a group; one of flags alone takes no quantifier."""
         self._at += 1
         comments = self._comments
         if not self._take("?"):
-            self._inner(comments)
-            return True
+            return self._quantified_group(self._inner(comments))
         kind = self._raw()
         if kind == "<":
-            self._named_or_behind(comments)
-        elif kind and kind in ":=!>":
+            return self._named_or_behind(comments)
+        if kind in ("=", "!"):
             self._inner(comments)
-        else:
+            return self._quantified(POSITION)
+        if kind == ">":
+            return self._quantified(OptionalPart(self._inner(comments), is_optional=False))
+        if kind != ":":
             self._at -= 1
             self._add_flags()
             end = self._raw()
             if end == ")":
-                return False
+                return []
             if end != ":":
                 raise _Refused
-            self._inner(comments)
-        return True
+        return self._quantified_group(self._inner(comments))
 
-    def _named_or_behind(self, comments: bool) -> None:
+    def _named_or_behind(self, comments: bool) -> Chain:
         if (next_ := self._raw()) and next_ in "=!":
-            before, self._bounded = self._bounded, True
-            self._inner(comments)
-            if not self._bounded:
+            if not study(self._inner(comments)).is_bounded:
                 raise _Refused  # no obvious maximum length
-            self._bounded = before
-            return
+            return self._quantified(POSITION)
         self._at -= 1
         name = self._name()
         if name in self._names:
             raise _Refused
         self._names.add(name)
-        self._inner(comments)
+        return self._quantified_group(self._inner(comments))
 
-    def _inner(self, comments: bool) -> None:
-        self._alternatives()
+    def _inner(self, comments: bool) -> Chain:
+        chain = self._alternatives()
         if not self._take(")"):
             raise _Refused
         self._comments = comments
+        return chain
 
     def _name(self) -> str:
         start = self._at
@@ -208,6 +252,15 @@ class _Parser:
             if next_ == "x":
                 self._comments = on
             self._at += 1
+
+    def _escaped(self) -> Piece:
+        kind = self._text[self._at + 1 : self._at + 2]
+        self._escape(in_class=False)
+        if kind in ("R", "X"):
+            return LINE_END if kind == "R" else GRAPHEME
+        if kind == "k" or kind in "123456789":
+            return REFERENCE
+        return POSITION if kind in _POSITIONS else CHARACTER
 
     def _escape(self, *, in_class: bool, is_range: bool = False) -> int | None:
         """Read an escape; return its code point, None for a set of characters or a position."""
@@ -239,11 +292,6 @@ class _Parser:
         if kind == "k":
             if self._raw() != "<" or self._name() not in self._names:
                 raise _Refused
-            self._bounded = False
-        elif kind in digits:
-            self._bounded = False
-        elif kind in "RX":
-            self._bounded = self._bounded and kind == "R"
         elif kind == "b" and self._text[self._at : self._at + 2] == "{g":
             self._at += 2
             if self._raw() != "}":

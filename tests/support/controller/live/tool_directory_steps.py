@@ -30,7 +30,9 @@ def directories() -> Iterator[ToolStep]:
     """Replicas move between directories; a cordoned one gets no new replicas."""
     yield step("TopicCommand", "--create --topic d --replica-assignment 1:2")
     describe = "--describe --broker-list 1,2 --topic-list d"
-    # Which of its directories a broker takes first is its own choice.
+    # A broker that has not heard of the topic refuses to move its replica. Which of its directories
+    # it takes first is its own choice.
+    yield step("LogDirsCommand", describe, skip='"partitions"', until="d-0.*d-0")
     for name, skip in ((SECOND, '"log_dirs"'), (FIRST, ""), (SECOND, "")):
         file = f"--reassignment-json-file {{to_{name}}}"
         throttle = "--replica-alter-log-dirs-throttle 10000000"
