@@ -42,7 +42,7 @@ LOOP_CPU_SECONDS = 0.02
 CROWD = 2
 """Processes a core, from which on others than the tests run, too."""
 
-CROWDED = 1.5
+CROWDED = 2.0
 """The factor by which a test may cost more then."""
 
 LEFT_OUT = "left out: --within leaves no time for it"

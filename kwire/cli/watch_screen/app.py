@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from time import strftime
 from typing import Any, ClassVar
 
+from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -243,13 +245,13 @@ class WatchApp(App[None]):
         """Resume, drop or kill the message at the cursor, or the oldest that is held."""
         entry = self._held_entry()
         if entry is not None and self._receiver is not None:
-            self._do(self._receiver.release(entry.number, how))
+            self._do(partial(self._receiver.release, entry.number, how))
 
     def action_release_all(self) -> None:
         """Resume all held messages."""
         if self._receiver is not None and self._receiver.status is not None:
             for number in self._receiver.status.held:
-                self._do(self._receiver.release(number))
+                self._do(partial(self._receiver.release, number))
 
     async def action_edit(self) -> None:
         """Change a field of the held message at the cursor."""
@@ -277,12 +279,12 @@ class WatchApp(App[None]):
         if expression:
             self._expressions = [expression, *self._expressions][:20]
         if self._receiver is not None:
-            self._do(self._receiver.set_hold(expression or None))
+            self._do(partial(self._receiver.set_hold, expression or None))
 
     def _edit(self, entry: FlowLogEntry, text: str) -> None:
         path, _, value = text.partition("=")
         if self._receiver is not None:
-            self._do(self._receiver.edit(entry.number, path.strip(), value.strip()))
+            self._do(partial(self._receiver.edit, entry.number, path.strip(), value.strip()))
 
     def _export(self, text: str) -> None:
         status = None if self._receiver is None else self._receiver.status
@@ -311,12 +313,10 @@ class WatchApp(App[None]):
         # At once, not when it is drawn: keys that are typed on belong to the line.
         prompt.set_focus(prompt.query_one(Input))
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        self.run_worker(self._done(work))
-
-    async def _done(self, work: Coroutine[Any, Any, None]) -> None:
+    @work
+    async def _do(self, ask: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await ask()
         except KwireError as error:
             self._complain(str(error))
 
@@ -344,7 +344,7 @@ class WatchApp(App[None]):
         if entry is None or not isinstance(entry.seen, DecodedFlow) or self._receiver is None:
             return
         if missing_bytes(entry.seen.flow):
-            self._do(self._complete(self._receiver, entry))
+            self._do(partial(self._complete, self._receiver, entry))
 
     async def _complete(self, receiver: Receiver, entry: FlowLogEntry) -> None:
         """Fetch the bytes that the datagram had no room for."""

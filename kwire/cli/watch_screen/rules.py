@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from rich.text import Text
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -82,13 +84,13 @@ class RulesScreen(ModalScreen[None]):
         """Switch the rule at the cursor on or off."""
         rule = self._chosen
         if rule is not None:
-            self._do(self._receiver.switch_rule(rule.name, enabled=not rule.enabled))
+            self._do(partial(self._receiver.switch_rule, rule.name, enabled=not rule.enabled))
 
     def action_remove(self) -> None:
         """Remove the rule at the cursor."""
         rule = self._chosen
         if rule is not None:
-            self._do(self._receiver.remove_rule(rule.name))
+            self._do(partial(self._receiver.remove_rule, rule.name))
 
     async def action_add(self) -> None:
         """Ask for a rule, and add it."""
@@ -98,29 +100,25 @@ class RulesScreen(ModalScreen[None]):
 
     def _add(self, text: str | None) -> None:
         if text is not None:
-            self._do(self._receiver.add_rule(braced(text)))
+            self._do(partial(self._receiver.add_rule, braced(text)))
 
     @property
     def _chosen(self) -> ShownRule | None:
         row = self._table.cursor_row
         return self._rules[row] if 0 <= row < len(self._rules) else None
 
-    def _look(self) -> None:
-        self.run_worker(self._fetch(), exclusive=True, group="look")
-
-    def _do(self, work: Awaitable[Any]) -> None:
-        self.run_worker(self._done(work))
-
-    async def _done(self, work: Awaitable[Any]) -> None:
+    @work
+    async def _do(self, ask: Callable[[], Awaitable[object]]) -> None:
         try:
-            await work
+            await ask()
         except AnswerLost as error:
             self._complain(f"it is not known whether that was done: {error}")
         except KwireError as error:
             self._complain(str(error))
         self._look()
 
-    async def _fetch(self) -> None:
+    @work(exclusive=True, group="look")
+    async def _look(self) -> None:
         try:
             rules = await self._receiver.rules()
         except KwireError as error:
