@@ -22,6 +22,9 @@ from kwire.codec.reference import Reference
 from kwire.errors import DecodeError, EncodeError, InvalidValue, LocalError
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.messages.coordinators.consumer_group_member_metadata import (
+    ConsumerGroupMemberMetadataValue,
+)
 
 Pair = tuple[type[Message], int]
 
@@ -71,6 +74,23 @@ def test_a_compact_length_is_one_less_in_32_bits(count: str, is_null: bool) -> N
         else:
             with pytest.raises(DecodeError, match="2147483647 elements claimed"):
                 made.decode(body)
+
+
+@pytest.mark.parametrize(
+    ("marker", "is_null"),
+    [("00", True), ("8080808008", True), ("ffffffff0f", True), ("8001", False), ("02", False)],
+)
+def test_a_nullable_struct_in_a_tag_is_null_if_its_marker_is_not_above_0(
+    marker: str, is_null: bool
+) -> None:
+    """As in Java, whose readUnsignedVarint returns an int: 2^31 is below 0."""
+    struct = "000000020100"
+    body = bytes.fromhex(f"01010101010180000000010100{len(marker) // 2 + 6:02x}{marker}{struct}")
+    for name, (made, _) in side_by_side(ConsumerGroupMemberMetadataValue, 0).items():
+        found, end = made.decode(body)
+        assert (found.classic_member_metadata is None) == is_null, name
+        # Nobody asks how long a tag is that is known: after null the message is over.
+        assert end == len(body) - (len(struct) // 2 if is_null else 0), name
 
 
 @pytest.mark.parametrize("value", ["false", 0, 1, None, 1.0, []])

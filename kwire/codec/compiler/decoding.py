@@ -183,7 +183,7 @@ class _DecodeGenerator:
             self.run.append(("B", "n"))
             self.flush()
             with self.function.block("if n > 127:"):
-                self.function.line(f"n, p = {self.module.uses('length_or_null')}(buf, p - 1)")
+                self.function.line(f"n, p = {self.module.uses('read_uvarint')}(buf, p - 1)")
         else:
             self.run.append((letter(con.marker), "n"))
             self.flush()
