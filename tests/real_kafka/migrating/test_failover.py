@@ -114,7 +114,7 @@ def test_another_controller_goes_on_after_a_leader_that_was_killed_at_a_request(
             cluster.provision_controllers()
             work = pool.submit(cluster.enter_migration_mode)
         follow(relay, point, stop)
-        time.sleep(1)
+        cluster.wait_until_unfenced()
         killed = the_leader(cluster)
         killed.kill()
         relay.cut()
