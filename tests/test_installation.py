@@ -94,7 +94,9 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
 def test_a_wheel_from_the_sdist_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "sdist").mkdir()
     with tarfile.open(build(tmp_path / "sdist", "sdist")) as archive:
-        archive.extractall(tmp_path / "source", filter="data")
+        # Python 3.11.2 (Debian 12) has no filters, and 3.14 wants one.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(tmp_path / "source")
     (source,) = (tmp_path / "source").iterdir()
     assert {path.name for path in source.iterdir() if path.is_dir()} == {"kwire"}
     wheel = zipfile.ZipFile(build(tmp_path / "wheel", "wheel", source))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.codec.engine_choice import available
 from kwire.controller.server.quorum import Quorum
 from kwire.logdir.lock import DirectoryLock
 from real_kafka import free_port
@@ -40,6 +41,9 @@ print(json.dumps([len(names), failed]))
 """
 
 
+NATIVE = "kwire.codec.native"
+
+
 @pytest.mark.parametrize(
     ("modules", "libraries", "least"),
     [
@@ -57,6 +61,8 @@ def test_every_module_can_be_imported(modules: str, libraries: str, least: int) 
         check=True,
     )
     count, failed = json.loads(done.stdout.splitlines()[-1])
+    if "native" not in available():  # there was no compiler when kwire was installed
+        failed = {name: error for name, error in failed.items() if not name.startswith(NATIVE)}
     assert not failed
     assert count >= least
 
