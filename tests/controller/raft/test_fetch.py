@@ -10,6 +10,7 @@ from kwire.controller.raft import (
     AppendLog,
     Commit,
     CommittedDataLost,
+    ElectionState,
     FlushLog,
     LogFlushed,
     TruncateLog,
@@ -294,6 +295,17 @@ def test_an_observer_learns_the_leader_from_whomever_it_asks() -> None:
     assert asked.topics[0].partitions[0].current_leader_epoch == 0
     solo.respond(send, fetch_response(7, 3, error=FENCED, names_endpoint=True))
     assert (solo.raft.role, solo.raft.epoch, solo.raft.leader_id) == ("follower", 7, 3)
+    assert solo.sent(FetchRequest)[-1][0].destination.host == "c3"
+
+
+def test_an_observer_without_a_log_finds_the_leader_of_its_quorum_state_again() -> None:
+    # It ended before anything of the leader's, the voters among it, was on its disk.
+    solo = observer(election=ElectionState(epoch=7, leader_id=3))
+    assert (solo.raft.role, solo.raft.leader_id) == ("unattached", 3)
+    send, _ = solo.sent(FetchRequest)[-1]
+    solo.respond(send, fetch_response(7, 3, names_endpoint=True, records=batches(0, 7)))
+    assert (solo.raft.role, solo.raft.epoch, solo.raft.leader_id) == ("follower", 7, 3)
+    assert solo.log.end.offset == 1
     assert solo.sent(FetchRequest)[-1][0].destination.host == "c3"
 
 

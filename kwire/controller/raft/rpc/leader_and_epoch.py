@@ -218,7 +218,8 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
     1. From a lower epoch, or UNKNOWN_LEADER_EPOCH, which means the same: DONE.
     2. A greater epoch, FENCED_LEADER_EPOCH or NOT_LEADER_OR_FOLLOWER: take it over, then DONE.
        RETRY if that changes nothing, as from a leader that resigned and still names itself.
-    3. This epoch's leader was unknown: follow it. With an error that is DONE, else READ.
+    3. This epoch's leader, or its address, was unknown: follow it. With an error that is DONE, else
+       READ.
     4. BROKER_NOT_AVAILABLE, INVALID_REQUEST: RETRY. INVALID_VOTER_KEY: DONE.
     5. READ.
     """
@@ -233,8 +234,10 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
         maybe_transition(replica, seen, now)
         # Without the pause two replicas would send this request back and forth as fast as they can.
         return ResponseOutcome.DONE if replica.role is not before else ResponseOutcome.RETRY
-    # 3. An observer appends from the very answer that names the leader.
-    if replica.role.leader_id is None and seen.leader_id >= 0:
+    # 3. An observer appends from the very answer that names the leader. After a restart it may know
+    # the leader from quorum-state, and no address: its log has no voters yet.
+    role = replica.role
+    if seen.leader_id >= 0 and (role.leader_id is None or not role.leader_endpoints):
         maybe_transition(replica, seen, now)
         return ResponseOutcome.READ if error == ErrorCode.NONE else ResponseOutcome.DONE
     # 4.
