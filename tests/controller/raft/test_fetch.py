@@ -309,6 +309,15 @@ def test_an_observer_without_a_log_finds_the_leader_of_its_quorum_state_again() 
     assert solo.sent(FetchRequest)[-1][0].destination.host == "c3"
 
 
+@pytest.mark.parametrize("error", [ErrorCode.BROKER_NOT_AVAILABLE, INVALID])
+def test_an_error_that_tells_an_observer_nothing_new_is_followed_by_a_pause(error: int) -> None:
+    solo = observer(election=ElectionState(epoch=7, leader_id=3))
+    send, _ = solo.sent(FetchRequest)[-1]
+    solo.respond(send, fetch_response(7, 3, error=error))
+    assert solo.raft.role == "unattached"
+    assert solo.sent(FetchRequest)[-1][0] == send
+
+
 def test_an_observer_asks_the_bootstrap_servers_when_the_leader_is_silent() -> None:
     solo = observer()
     send, _ = solo.sent(FetchRequest)[-1]

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
-from kwire.controller.raft.roles import Follower
+from kwire.controller.raft.roles import Follower, Unattached
 from kwire.controller.raft.rpc.partition import NamedTopic, only_partition
 from kwire.controller.raft.rpc.validation import validate_voter_only_request
 from kwire.controller.raft.transitions import to_follower, to_unattached
@@ -237,9 +237,10 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
     # 3. An observer appends from the very answer that names the leader. After a restart it may know
     # the leader from quorum-state, and no address: its log has no voters yet.
     role = replica.role
-    if seen.leader_id >= 0 and (role.leader_id is None or not role.leader_endpoints):
+    if seen.leader_id >= 0 and (role.leader_id is None or isinstance(role, Unattached)):
         maybe_transition(replica, seen, now)
-        return ResponseOutcome.READ if error == ErrorCode.NONE else ResponseOutcome.DONE
+        if role.leader_id is None or replica.role is not role:
+            return ResponseOutcome.READ if error == ErrorCode.NONE else ResponseOutcome.DONE
     # 4.
     if error in (ErrorCode.BROKER_NOT_AVAILABLE, ErrorCode.INVALID_REQUEST):
         return ResponseOutcome.RETRY
