@@ -102,6 +102,7 @@ async def test_a_held_response_is_marked_edited_at_the_cursor_and_resumed() -> N
     async with screen() as shown, held(shown, "~api Vote & ~response") as reader:
         await shown.until(lambda: any("HELD ←" in line for line in shown.lines))
         await shown.until(lambda: "error_code: 0 NONE" in shown.tree)
+        await shown.until(lambda: shown.branch("error_code").line >= 0)  # it is drawn
         shown.details.move_cursor(shown.branch("error_code"))
         await shown.press("e")
         assert shown.line.value == "error_code=0"
