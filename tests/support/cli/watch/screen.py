@@ -204,9 +204,9 @@ async def screen(
     async with traffic(token) as run:
         app = WatchApp(run.feed.address, view=view, token=token)
         # A busy machine takes more than Textual's 5 s to the last of three messages.
-        with mock.patch.object(WatchApp, "NOTIFICATION_TIMEOUT", TOO_LONG):
-            async with app.run_test(size=size) as pilot:
-                with handled(pilot):
-                    shown = Screen(app, pilot, run)
-                    await shown.until(lambda: "0 lost" in shown.text("#status"))
-                    yield shown
+        kept = mock.patch.object(WatchApp, "NOTIFICATION_TIMEOUT", TOO_LONG)
+        async with app.run_test(size=size) as pilot:
+            with handled(pilot), kept:
+                shown = Screen(app, pilot, run)
+                await shown.until(lambda: "0 lost" in shown.text("#status"))
+                yield shown
