@@ -14,12 +14,8 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import DecodeError, FrameError, UnsupportedVersion
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.data.default_principal_data import DefaultPrincipalData
+from kwire.messages.forwarding import FORWARDABLE
 from kwire.net.frames import decode_request, encode_response
-
-FORWARDABLE = frozenset(
-    {19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81, 94}
-)
-"""The keys of the APIs whose requests brokers forward (Java: ApiKeys.forwardable)."""
 
 _SIZE_PREFIX = 4
 _ADDRESS_SIZES = (4, 16)

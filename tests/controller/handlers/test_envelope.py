@@ -6,13 +6,14 @@ import pytest
 
 import vectors
 from kwire.controller.errors import ApiError
-from kwire.controller.handlers.envelope import FORWARDABLE, opened, refused, sealed
+from kwire.controller.handlers.envelope import opened, refused, sealed
 from kwire.controller.handlers.update_features import CHANGED_METADATA
 from kwire.error_codes import ErrorCode
 from kwire.messages.a19_create_topics import CreatableTopicResult, CreateTopicsResponse
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.forwarding import FORWARDABLE
 from kwire.net.frames import encode_request
 
 PRINCIPAL = b"\x00\x00\x05User\x0aANONYMOUS\x00\x00"
