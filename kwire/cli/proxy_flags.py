@@ -32,6 +32,7 @@ PLACES = (
     ("serve_config", "clusters.serve.client_config"),
     ("cluster_id", "clusters.serve.cluster_id"),
     ("off_loopback", "clusters.serve.off_loopback"),
+    ("lend_rights", "clusters.lend_rights"),
     ("write", "clusters.record.path"),
     ("record_topic", "clusters.record.topic"),
     ("topic_config", "clusters.record.client_config"),

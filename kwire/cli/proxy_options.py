@@ -137,6 +137,14 @@ OffLoopback = Annotated[
         help="With --serve controller: listen where other machines may reach it, too.",
     ),
 ]
+LendRights = Annotated[
+    bool,
+    typer.Option(
+        "--lend-rights",
+        help="Let clients act with the proxy's own rights: of its certificate for nodes, and with"
+        " --serve of the user in --serve-config.",
+    ),
+]
 ListenTls = Annotated[
     list[str] | None,
     typer.Option(

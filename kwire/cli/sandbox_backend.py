@@ -45,7 +45,7 @@ class SandboxBackend:
             start_task,
             name="simulated controller",
             simulated=APIS,
-            needs_sasl=cluster.connector.with_sasl,
+            find_caller=cluster.caller,
         )
 
     @property

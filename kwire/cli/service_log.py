@@ -13,20 +13,42 @@ from typing import Any
 
 from kwire.cli.printer import RepeatLimit
 from kwire.proxy import NoticeKind
-from kwire.proxy.service.events import ClusterNotice, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.events import (
+    AnyEvent,
+    ClusterChange,
+    ClusterNotice,
+    ServiceEventKind,
+)
 from kwire.text.untrusted import harmless
 
 WAITING = 10_000
 """Lines that may wait for a slow reader; those that find no room are left out."""
 
-FIELDS = ("cluster", "node", "connection", "client", "client_id", "event", "skipped")
+FIELDS = (
+    "cluster",
+    "node",
+    "connection",
+    "client",
+    "client_id",
+    "event",
+    "skipped",
+    "principal",
+    "lent",
+    "api",
+    "resources",
+    "outcome",
+)
 """The fields of a line beside its text; those that are known are written."""
 
 log = logging.getLogger("kwire.proxy")
 
+audit_log = logging.getLogger("kwire.proxy.audit")
+"""The audit lines, which are written whatever the level of the log."""
+
 _LEVELS = {
     ServiceEventKind.LISTENING: logging.INFO,
     ServiceEventKind.SIMULATING: logging.WARNING,
+    ServiceEventKind.RIGHTS_LENT: logging.WARNING,
     ServiceEventKind.READY: logging.INFO,
     ServiceEventKind.CERTIFICATE_INVALID: logging.WARNING,
     ServiceEventKind.RULE_REPLACED: logging.WARNING,
@@ -91,6 +113,7 @@ def logging_to_stderr(form: str, level: str) -> Iterator[None]:
     before = root.level
     root.addHandler(handler)
     root.setLevel(level.upper())
+    audit_log.setLevel(logging.INFO)
     listener.start()
     try:
         yield
@@ -107,10 +130,12 @@ class ServiceLog:
     def __init__(self) -> None:
         self._repeats = RepeatLimit()
 
-    def __call__(self, event: ServiceEvent | ClusterNotice) -> None:
+    def __call__(self, event: AnyEvent) -> None:
         """Log an event, unless it is not for logs or a notice that repeats a recent one."""
         if isinstance(event, ClusterNotice):
             self._log_notice(event)
+        elif isinstance(event, ClusterChange):
+            _log_change(event)
         elif (level := _LEVELS.get(event.kind)) is not None:
             fields = {"cluster": event.cluster or None, "node": event.node}
             for line in event.reason.splitlines() or [""]:
@@ -135,6 +160,22 @@ class ServiceLog:
             "skipped": skipped or None,
         }
         log.log(level, "%s", notice.text, extra=fields)
+
+
+def _log_change(event: ClusterChange) -> None:
+    change = event.change
+    fields = {
+        "cluster": event.cluster or None,
+        "event": "change_routed",
+        "client": change.client,
+        "principal": change.principal,
+        "lent": change.lent or None,
+        "api": change.api,
+        "resources": change.resources,
+        "outcome": change.outcome,
+        "node": change.node or None,
+    }
+    audit_log.info("%s", change.sentence, extra=fields)
 
 
 def _known(record: logging.LogRecord) -> dict[str, Any]:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kwire.cli.screen import screen
-from kwire.proxy.service.events import ClusterNotice, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.events import (
+    AnyEvent,
+    ClusterChange,
+    ClusterNotice,
+    ServiceEvent,
+    ServiceEventKind,
+)
 
 _STYLES = {
     ServiceEventKind.LISTENING: "dim",
     ServiceEventKind.FEEDING: "dim",
     ServiceEventKind.SIMULATING: "bold white on red",
+    ServiceEventKind.RIGHTS_LENT: "yellow",
     ServiceEventKind.CERTIFICATE_INVALID: "yellow",
     ServiceEventKind.MESSAGE_HELD: "cyan",
     ServiceEventKind.RULE_REPLACED: "yellow",
@@ -39,18 +46,21 @@ class ServiceScreen:
         self,
         *,
         asks_on_hold: bool,
-        log: Callable[[ServiceEvent | ClusterNotice], None] | None,
+        log: Callable[[AnyEvent], None] | None,
     ) -> None:
         self._asks_on_hold = asks_on_hold
         self._log = log
         self._last: list[ServiceEvent] = []
         self.has_failed = False
 
-    def __call__(self, event: ServiceEvent | ClusterNotice) -> None:
+    def __call__(self, event: AnyEvent) -> None:
         """Print an event. Notices of connections are shown with the flows, and only logged here."""
         if isinstance(event, ClusterNotice):
             if self._log is not None:
                 self._log(event)
+            return
+        if isinstance(event, ClusterChange):
+            self._show_change(event)
             return
         kind = event.kind
         self.has_failed |= kind is ServiceEventKind.RECORDING_STOPPED
@@ -60,6 +70,14 @@ class ServiceScreen:
             self._last.append(event)
         elif kind in _STYLES and (self._asks_on_hold or kind is not ServiceEventKind.MESSAGE_HELD):
             _print(event)
+
+    def _show_change(self, event: ClusterChange) -> None:
+        """Log the audit line where there is a log, else print it."""
+        if self._log is not None:
+            self._log(event)
+        else:
+            text = f"changed by {event.change.sentence}"
+            screen(stderr=True).print(text, style="dim", markup=False, highlight=False)
 
     def end(self) -> None:
         """Print what was recorded, which stands behind the counts of flows."""

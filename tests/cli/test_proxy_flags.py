@@ -48,6 +48,7 @@ PLACES: dict[str, tuple[tuple[str, ...], str, object]] = {
         "clusters.0.listeners.0.upstream_tls.name",
         "kafka",
     ),
+    "lend_rights": ((*UPSTREAM_TLS, "--lend-rights"), "clusters.0.lend_rights", True),
     "write": (WRITE, "clusters.0.record.path", Path("traffic.avro")),
     "record_topic": (
         (*WRITE, *TOPIC),

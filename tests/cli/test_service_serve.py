@@ -1,16 +1,28 @@
 """A cluster of a service that serves: what a reload gives it, and what needs a restart."""
 
+import asyncio
 import socket
 import ssl
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kwire.controller.server.background import BackgroundQuorum
+from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
+from kwire.net.connection import Connection
 from real_kafka import free_port
 from tests.support.certificates import Authority
-from tests.support.cli.service_process import PATIENCE, Running, listener, running, service, write
+from tests.support.cli.service_process import (
+    PATIENCE,
+    Running,
+    get,
+    listener,
+    running,
+    service,
+    write,
+)
 
 
 def speaks_tls(address: tuple[str, int], authority: Authority) -> bool:
@@ -75,3 +87,41 @@ def test_new_certificates_are_taken_and_another_way_to_serve_is_not(file: Path) 
                 with pytest.raises(OSError, match="refused"):
                     socket.create_connection(address, timeout=PATIENCE)
             assert run.end() == 0
+
+
+def test_rights_that_are_lent_are_told_and_changes_are_logged_at_every_level(file: Path) -> None:
+    properties = file.parent / "client.properties"
+    properties.write_text("security.protocol=PLAINTEXT\n")
+    serve = {"mode": "metadata", "client_config": str(properties)}
+    port, metrics = free_port(), free_port()
+    lent = "changes that clients make have the rights of the proxy's principal"
+    with BackgroundQuorum(1) as quorum:
+        at = listener(quorum.bootstrap_controllers, 3000, f"127.0.0.1:{port}")
+        config = service(at, serve=serve, lend_rights=True)
+        config |= {
+            "log": {"format": "json", "level": "warning"},
+            "metrics": f"127.0.0.1:{metrics}",
+        }
+        with running(write(file, config)) as run:
+            assert run.next_event(lent)["level"] == "warning"
+            while (answer := get(f"http://127.0.0.1:{metrics}/ready"))[0] != 200:
+                time.sleep(0.05)
+            assert answer == (200, f"ready; {lent}\n")
+            asyncio.run(unregister(port))
+            line = run.next_event("UnregisterBroker")
+            assert run.end() == 0
+    assert {name: line[name] for name in ("level", "event", "cluster", "principal", "lent")} == {
+        "level": "info",
+        "event": "change_routed",
+        "cluster": "orders",
+        "principal": "User:ANONYMOUS",
+        "lent": True,
+    }
+    assert line["client"].startswith("127.0.0.1:")
+    assert (line["node"], line["resources"]) == ("node 3000", "broker_id=7")
+    assert line["outcome"].startswith("BROKER_ID_NOT_REGISTERED")
+
+
+async def unregister(port: int) -> None:
+    async with await Connection.open("127.0.0.1", port) as connection:
+        await connection.send(UnregisterBrokerRequest(broker_id=7))

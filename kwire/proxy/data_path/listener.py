@@ -25,6 +25,11 @@ class Listener:
     upstream_tls: ClientTls | None = None
 
     @property
+    def presents_certificate(self) -> bool:
+        """True if nodes know its clients by a certificate of the proxy's."""
+        return self.upstream_tls is not None and self.upstream_tls.certificate is not None
+
+    @property
     def connects_to_itself(self) -> bool:
         """True if it would connect to itself, as far as the addresses tell."""
         here, there = self.listen, self.upstream

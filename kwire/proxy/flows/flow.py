@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kwire.messages.registry import api_name
+from kwire.proxy.flows.login import ObservedLogin
 from kwire.proxy.flows.text import printable
 
 
@@ -20,8 +21,8 @@ class ClientConnection:
 
     number: counts from 1 in one proxy. node_id: the node that the listener stands for, None where
     it is not known. client, upstream: `host:port`. client_id: the latest one seen. peer: the node
-    id of the client, where it is a node and has shown it. let_in: whether the node was seen to take
-    requests of the client, where that was asked.
+    id of the client, where it is a node and has shown it. login: of the client by SASL, once it has
+    begun and a filter follows it.
     """
 
     number: int
@@ -31,7 +32,7 @@ class ClientConnection:
     at: float
     client_id: str | None = None
     peer: int | None = None
-    let_in: bool = False
+    login: ObservedLogin | None = None
 
     @property
     def label(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping
 
 from kwire.codec.versions import Versions
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
+from kwire.proxy.flows.login import LEAST_VERSIONS
 
 
 def merge_api_versions(
@@ -19,6 +20,7 @@ def merge_api_versions(
     1. An API that is answered here has the service's versions, whatever the node offers.
     2. An API that is routed has the versions that the node and the router share.
     3. All others stay as the node offers them, except those that are withheld.
+    4. Versions of a login that cannot be seen here are left out: who uses them anyway is passed.
     """
     # 3.
     offered = {api.api_key: api for api in response.api_keys if api.api_key not in withheld}
@@ -31,6 +33,11 @@ def merge_api_versions(
         offered[key] = ApiVersion(
             api_key=key, min_version=versions.first, max_version=versions.last
         )
+    # 4.
+    for key, least in LEAST_VERSIONS.items():
+        if key in offered:
+            api = offered[key]
+            offered[key] = api.replace(min_version=max(api.min_version, least))
     response.api_keys = [api for _, api in sorted(offered.items())]
 
 

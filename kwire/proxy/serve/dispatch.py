@@ -1,21 +1,29 @@
-"""The filter that has each request answered by a service, by a router, or by the node."""
+"""The filter that has each request answered by a service, by a router, or by the node.
+
+Nothing is answered or routed for a client that its node has not let in: the node itself gets those
+requests, and closes the connection or says why.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a18_api_versions import ApiVersionsResponse
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.net.address import Address
-from kwire.net.service import RequestContext, Service
+from kwire.net.service import ANONYMOUS, RequestContext, Service
 from kwire.proxy.filters.filter import Action, Answer, Call, Close, Filter
 from kwire.proxy.flows.flow import Effect
 from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.login import ObservedLogin
 from kwire.proxy.serve.api_versions import merge_api_versions
+from kwire.proxy.serve.audit import NO_ANSWER, Audit, outcome_text, routed_change
+from kwire.proxy.serve.callers import Caller, FindCaller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +42,23 @@ class RequestRouter(Protocol):
         """API key to versions: what is routed if the listener's node offers it as well."""
         ...
 
-    async def route(self, request: Request, context: RequestContext) -> RoutedResponse | None:
+    @property
+    def reads(self) -> Container[int]:
+        """The keys of the APIs that change nothing."""
+        ...
+
+    @property
+    def lends_rights(self) -> bool:
+        """True if changes are made as the proxy, not as the client."""
+        ...
+
+    def may_route(self, key: int, caller: Caller) -> bool:
+        """Return False if the node of the listener must judge what this caller asks."""
+        ...
+
+    async def route(
+        self, request: Request, context: RequestContext, caller: Caller
+    ) -> RoutedResponse | None:
         """Return the response; None closes the connection, as a node does that cannot answer."""
         ...
 
@@ -57,8 +81,8 @@ class Dispatch(Filter):
     name: of the service, for viewers. withheld: API keys that the nodes offer and that would fail
     here: ApiVersions does not name them. simulated: API keys whose responses are not the truth
     about the cluster; their flows are marked. listener: the name that the service knows it by.
-    needs_sasl: True if nodes take requests only from clients that have authenticated by SASL; then
-    nothing is answered or routed for other clients either.
+    find_caller: returns who sends the requests of a connection. audit: takes each change that is
+    routed.
     """
 
     looks_inside = False
@@ -73,7 +97,8 @@ class Dispatch(Filter):
         withheld: frozenset[int] = frozenset(),
         simulated: Container[int] = (),
         listener: str = "CONTROLLER",
-        needs_sasl: bool = False,
+        find_caller: FindCaller = lambda connection, now: Caller(),
+        audit: Audit = lambda change: None,
     ) -> None:
         self._service = service
         self._start = start
@@ -82,7 +107,8 @@ class Dispatch(Filter):
         self._withheld = withheld
         self._simulated = simulated
         self._listener = listener
-        self._needs_sasl = needs_sasl
+        self._find_caller = find_caller
+        self._audit = audit
 
     @property
     def name(self) -> str:
@@ -95,16 +121,43 @@ class Dispatch(Filter):
             return False
         return version in self._service.apis.get(key, ()) or version in self._routed.get(key, ())
 
-    async def on_request(self, request: Request, call: Call) -> Action:
+    def on_sasl_handshake_request(self, request: SaslHandshakeRequest, call: Call) -> None:
+        """Forget whom the node has let in: the client begins to prove who it is."""
+        call.connection.login = ObservedLogin()
+
+    def on_sasl_handshake_response(self, response: SaslHandshakeResponse, call: Call) -> None:
+        """Follow the exchange that the node has agreed to."""
+        login, request = call.connection.login, call.request
+        if login is not None and isinstance(request, SaslHandshakeRequest):
+            login.handshake_answered(call.version, request, response)
+
+    def on_sasl_authenticate_request(self, request: SaslAuthenticateRequest, call: Call) -> None:
+        """Have the token at hand when the node answers it."""
+
+    def on_sasl_authenticate_response(self, response: SaslAuthenticateResponse, call: Call) -> None:
+        """Learn whether the node has let the client in."""
+        login, request = call.connection.login, call.request
+        if login is not None and isinstance(request, SaslAuthenticateRequest):
+            login.token_answered(call.version, request, response, call.flow.asked)
+
+    async def on_request(self, request: Request, call: Call) -> Action | None:
         """Have a request answered; the connection waits, as it would for a node."""
-        if self._needs_sasl:
-            await _check_authenticated(call)
-        context = self._context(call)
+        caller = self._find_caller(call.connection, call.now)
+        if caller is None:
+            call.note("passed: the client has not logged in")
+            return None
+        key = call.flow.key
+        if not self._is_answered(key, call.version):
+            assert self._router is not None, "wants() takes only their APIs"
+            if not self._router.may_route(key, caller):
+                call.note("passed: only the node knows the client's principal")
+                return None
+        context = self._context(call, caller)
         cancel: Cancel | None = None
 
         def begin(resume: Callable[[ServiceOutcome], None]) -> None:
             nonlocal cancel
-            cancel = self._start(self._respond(request, context), resume)
+            cancel = self._start(self._respond(request, context, caller), resume)
 
         try:
             outcome: ServiceOutcome = await call.until(begin)
@@ -136,15 +189,36 @@ class Dispatch(Filter):
         return Answer(outcome)
 
     async def _respond(
-        self, request: Request, context: RequestContext
+        self, request: Request, context: RequestContext, caller: Caller
     ) -> Response | RoutedResponse | None:
         key = type(request).key or 0
-        if context.version in self._service.apis.get(key, ()):
+        if self._is_answered(key, context.version):
             return await self._service.answer(request, context)
         assert self._router is not None, "wants() takes only their APIs"
-        return await self._router.route(request, context)
+        if key in self._router.reads:
+            return await self._router.route(request, context, caller)
+        return await self._change(self._router, request, context, caller)
 
-    def _context(self, call: Call) -> RequestContext:
+    async def _change(
+        self, router: RequestRouter, request: Request, context: RequestContext, caller: Caller
+    ) -> RoutedResponse | None:
+        """Route a change, and leave its audit line even if its client goes before the answer."""
+        change = routed_change(request, context, caller, lent=router.lends_rights)
+        try:
+            routed = await router.route(request, context, caller)
+            if routed is None:
+                change = replace(change, outcome=NO_ANSWER)
+            else:
+                outcome = outcome_text(routed.response)
+                change = replace(change, outcome=outcome, node=routed.node)
+        finally:
+            self._audit(change)
+        return routed
+
+    def _is_answered(self, key: int, version: int) -> bool:
+        return version in self._service.apis.get(key, ())
+
+    def _context(self, call: Call, caller: Caller) -> RequestContext:
         peer = Address.parse(call.connection.client)
         return RequestContext(
             version=call.version,
@@ -152,18 +226,10 @@ class Dispatch(Filter):
             client_id=call.flow.client_id,
             listener=self._listener,
             peer=(peer.host, peer.port),
+            principal=caller.principal or ANONYMOUS,
+            by_delegation_token=caller.by_delegation_token,
         )
 
     @property
     def _routed(self) -> Mapping[int, Versions]:
         return {} if self._router is None else self._router.apis
-
-
-async def _check_authenticated(call: Call) -> None:
-    """Let the node answer one request of this client first.
-
-    The node closes the connection of a client that has not authenticated, and answers no request.
-    """
-    if not call.connection.let_in:
-        await call.ask(DescribeQuorumRequest(), 0)
-        call.connection.let_in = True

@@ -74,7 +74,9 @@ class Kip919Service:
     async def _describe_quorum(
         self, request: quorum.DescribeQuorumRequest, context: RequestContext
     ) -> Response | None:
-        routed = await self._router.ask_active(request, None, context.version)
+        routed = await self._router.ask_active(
+            request, context.version, lambda connection: connection.send(request)
+        )
         if routed is None:
             return None
         response = routed.response

@@ -18,6 +18,7 @@ from typing import Any
 from kwire.messages.registry import api_keys
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.filters.filter import Filter
+from kwire.proxy.serve.audit import Audit
 from kwire.proxy.serve.dispatch import Cancel, Dispatch, ServiceOutcome
 from kwire.proxy.serve.image_service import ImageService
 from kwire.proxy.serve.kip919_service import Kip919Service
@@ -53,7 +54,7 @@ class ServeMode:
         return self.cluster.connector.renew()
 
 
-def serve_metadata(cluster: ServedCluster) -> ServeMode:
+def serve_metadata(cluster: ServedCluster, audit: Audit) -> ServeMode:
     """Return the mode in which any client bootstraps at the controllers."""
     dispatch = Dispatch(
         ImageService(cluster.view),
@@ -61,7 +62,8 @@ def serve_metadata(cluster: ServedCluster) -> ServeMode:
         name="metadata",
         router=ControllerRouter(cluster),
         withheld=WITHHELD,
-        needs_sasl=cluster.connector.with_sasl,
+        find_caller=cluster.caller,
+        audit=audit,
     )
     return ServeMode(cluster, dispatch)
 
@@ -72,7 +74,7 @@ def serve_kip919(cluster: ServedCluster) -> ServeMode:
         Kip919Service(cluster),
         start_task,
         name="kip919",
-        needs_sasl=cluster.connector.with_sasl,
+        find_caller=cluster.caller,
     )
     return ServeMode(cluster, dispatch)
 

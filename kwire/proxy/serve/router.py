@@ -1,24 +1,35 @@
-"""Routes requests to the active controller, or to the node whose configuration they ask for."""
+"""Routes requests to the active controller, or to the node whose configuration they ask for.
+
+The proxy's own connections have a principal of their own. A request that changes something goes in
+an Envelope with the client's principal (KIP-590), and the controller judges that one.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
+from kwire import error_codes
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, ConnectionFailed, KwireError
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
+from kwire.messages.a58_envelope import EnvelopeResponse
 from kwire.messages.error_response import visible_error_response
+from kwire.messages.forwarding import FORWARDABLE, envelope
 from kwire.messages.registry import api_key, api_keys, request
 from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.net.frames import decode_response, encode_request
 from kwire.net.quorum_request import quorum_request
 from kwire.net.service import RequestContext
+from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.proxy.flows.walk import failures
+from kwire.proxy.serve.callers import Caller
 from kwire.proxy.serve.describe_configs import Owner, join_responses, split_by_owner
 from kwire.proxy.serve.dispatch import RoutedResponse
 from kwire.proxy.serve.served_cluster import ServedCluster
@@ -54,6 +65,8 @@ ACTIVE_CONTROLLER_APIS: Mapping[int, Versions] = {
 READ_APIS = api_keys("DescribeConfigs", "ListPartitionReassignments", "DescribeQuorum")
 """The routed APIs that change nothing."""
 
+assert ACTIVE_CONTROLLER_APIS.keys() <= FORWARDABLE, "changes carry the client's principal"
+
 PATIENCE = 10.0
 """Seconds in which an active controller must be found; an election takes one or two."""
 
@@ -80,27 +93,50 @@ class ControllerRouter:
             api_key("DescribeConfigs"): DescribeConfigsRequest.versions,
         }
 
-    async def route(self, request: Request, context: RequestContext) -> RoutedResponse | None:
+    @property
+    def reads(self) -> frozenset[int]:
+        """The keys of the APIs that change nothing."""
+        return READ_APIS
+
+    @property
+    def lends_rights(self) -> bool:
+        """True if changes are made as the proxy, not as the client."""
+        return self._cluster.lends_rights
+
+    def may_route(self, key: int, caller: Caller) -> bool:
+        """Return False for a change that could not be made as the client."""
+        is_change = key not in READ_APIS
+        return not is_change or caller.principal is not None or not self._cluster.carries_callers
+
+    async def route(
+        self, request: Request, context: RequestContext, caller: Caller
+    ) -> RoutedResponse | None:
         """Return the response of the node that can answer, REQUEST_TIMED_OUT if none does.
 
         None: that error has no place in this response.
         """
         if isinstance(request, DescribeConfigsRequest):
             return await self._describe_configs(request, context.version)
-        return await self.ask_active(request, context.version, context.version)
+
+        async def send(connection: Connection) -> Response:
+            return await self._send_as(caller, connection, request, context)
+
+        return await self.ask_active(request, context.version, send)
 
     async def ask_active(
-        self, request: Request, version: int | None, response_version: int
+        self, request: Request, version: int, send: Callable[[Connection], Awaitable[Response]]
     ) -> RoutedResponse | None:
         """Return the active controller's response.
 
-        version: of the request, None for the highest that the controller has. response_version: of
-        the response to the client.
+        version: of the response to the client. send: sends the request on a connection; raises what
+        `Connection.send` raises.
 
         1. Wait for an active controller. If its connection fails before anything was sent, or its
            answer is that another node is the active controller, begin again.
         2. A request that was sent and not answered may have been carried out: never send it again.
-        3. Wait until the image has what was written, so that a client that reads on after a write
+        3. An Envelope that is refused is no matter of the client's, which gets UNKNOWN_SERVER_ERROR
+           (Java: ForwardingManagerImpl).
+        4. Wait until the image has what was written, so that a client that reads on after a write
            finds it.
         """
         connections = self._cluster.connections
@@ -115,23 +151,55 @@ class ControllerRouter:
                 await asyncio.sleep(PAUSE)
                 continue
             try:
-                response = await connection.send(request, version)
+                response = await send(connection)
             except KwireError as error:
                 # 2.
                 if isinstance(error, AnswerLost) or not isinstance(error, ConnectionFailed):
-                    return _timed_out(request, response_version, node)
+                    return _refused(
+                        request, version, ErrorCode.REQUEST_TIMED_OUT, f"{node}: no answer"
+                    )
                 await asyncio.sleep(PAUSE)  # it was closed before anything was sent
                 continue
             if _is_not_active(response) and loop.time() < end:
                 await asyncio.sleep(PAUSE)
                 continue
+            # 3.
+            if isinstance(response, EnvelopeResponse):
+                why = f"{node}, which refuses its Envelope: {error_codes.name(response.error_code)}"
+                return _refused(request, version, ErrorCode.UNKNOWN_SERVER_ERROR, why)
             self._rewrite_addresses(response)
-            # 3. Clients often list what they have just made.
+            # 4. Clients often list what they have just made.
             if type(request).key not in READ_APIS:
                 await self._catch_up(leader)
             return RoutedResponse(response=response, node=node)
-        node = "the active controller, which was not found"
-        return _timed_out(request, response_version, node)
+        why = "the active controller, which was not found"
+        return _refused(request, version, ErrorCode.REQUEST_TIMED_OUT, why)
+
+    async def _send_as(
+        self, caller: Caller, connection: Connection, request: Request, context: RequestContext
+    ) -> Response:
+        """Return the response to a request of this caller, or the Envelope that is refused."""
+        version, principal = context.version, caller.principal
+        if not self._cluster.carries_callers or principal is None:
+            return await connection.send(request, version)
+        frame = encode_request(
+            request,
+            version,
+            correlation_id=context.correlation_id,
+            client_id=context.client_id,
+        )
+        response = await connection.send(
+            envelope(
+                frame[SIZE.size :],
+                principal,
+                context.peer[0],
+                by_delegation_token=caller.by_delegation_token,
+            )
+        )
+        assert isinstance(response, EnvelopeResponse), "nothing else answers it"
+        if response.error_code or response.response_data is None:
+            return response
+        return decode_response(response.response_data, type(request).key or 0, version).body
 
     async def _catch_up(self, leader: Address) -> None:
         """Wait until the image has reached the leader's high watermark of now, or for CATCH_UP."""
@@ -181,12 +249,14 @@ class ControllerRouter:
     async def _ask_owner(self, owner: Owner, share: Request, version: int) -> RoutedResponse | None:
         address = None if owner is None else self._cluster.upstream(owner)
         if address is None:
-            return await self.ask_active(share, version, version)
+            return await self.ask_active(
+                share, version, lambda connection: connection.send(share, version)
+            )
         node = f"node {owner}"
         try:
             response = await self._cluster.connections.send(address, share, version)
         except KwireError:
-            return _timed_out(share, version, node)
+            return _refused(share, version, ErrorCode.REQUEST_TIMED_OUT, f"{node}: no answer")
         return RoutedResponse(response=response, node=node)
 
 
@@ -196,8 +266,6 @@ def _is_not_active(response: Response) -> bool:
     return bool(codes) and codes <= _NOT_ACTIVE
 
 
-def _timed_out(request: Request, version: int, node: str) -> RoutedResponse | None:
-    response = visible_error_response(request, version, ErrorCode.REQUEST_TIMED_OUT)
-    return (
-        None if response is None else RoutedResponse(response=response, node=f"{node}: no answer")
-    )
+def _refused(request: Request, version: int, code: int, node: str) -> RoutedResponse | None:
+    response = visible_error_response(request, version, code)
+    return None if response is None else RoutedResponse(response=response, node=node)

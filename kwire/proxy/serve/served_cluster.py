@@ -18,6 +18,8 @@ from kwire.net.tasks import cancel_and_wait
 from kwire.observer import LiveImage
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
+from kwire.proxy.flows.flow import ClientConnection
+from kwire.proxy.serve.callers import Caller, logged_in
 from kwire.proxy.serve.cluster_view import ClusterView
 from kwire.proxy.serve.node_connector import CONNECT_TIMEOUT, NodeConnector
 from kwire.proxy.serve.virtual_nodes import VirtualNodes
@@ -29,13 +31,15 @@ READY = 30.0
 class ServedCluster:
     """The metadata, the listeners and the connections that services and routers use.
 
-    First `follow` the cluster, then `listen` for its nodes.
+    First `follow` the cluster, then `listen` for its nodes. carries_callers: changes that are
+    routed name the client's principal, since the proxy's connections have one of their own;
+    lends_rights: they do not.
 
     listeners: in front of controllers, with node ids; listeners that are opened later have the TLS
     of the first. client_config: a properties file for the proxy's own connections; without it they
     have the TLS of the first listener. Their principal needs CLUSTER_ACTION, to fetch the metadata
-    log. cluster_id: needed if controllers before Kafka 3.7 do not tell it. Raises BadTls,
-    InvalidValue.
+    log. lend_rights: let clients act as that principal. cluster_id: needed if controllers before
+    Kafka 3.7 do not tell it. Raises BadTls, InvalidValue.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class ServedCluster:
         listeners: Sequence[Listener],
         *,
         client_config: Path | None = None,
+        lend_rights: bool = False,
         cluster_id: str | None = None,
         advertised_host: str | None = None,
     ) -> None:
@@ -54,6 +59,19 @@ class ServedCluster:
         self.nodes = VirtualNodes(listeners, advertised_host)
         self.connections = ConnectionPool(self.connector, connect_timeout=CONNECT_TIMEOUT)
         self.cluster_id = cluster_id
+        has_principal = client_config is not None
+        self.lends_rights = has_principal and lend_rights
+        self.carries_callers = has_principal and not lend_rights
+        # Nodes know the clients behind a certificate of the proxy's by it, and by rules of theirs
+        # (ssl.principal.mapping.rules).
+        with_certificate = any(listener.presents_certificate for listener in listeners)
+        self._without_sasl = Caller(None) if with_certificate else Caller()
+
+    def caller(self, connection: ClientConnection, now: float) -> Caller | None:
+        """Return who sends the requests of a connection; see FindCaller."""
+        if self.connector.with_sasl:
+            return logged_in(connection, now, lambda: self.live.image)
+        return self._without_sasl
 
     @asynccontextmanager
     async def follow(self) -> AsyncIterator[MetadataImage]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from kwire.errors import InvalidValue
 from kwire.net.address import Address
@@ -24,11 +24,20 @@ from kwire.proxy.flows.interest import Direction, Interest
 from kwire.proxy.service.certificate_warnings import CertificateWarnings
 from kwire.proxy.service.cluster_filters import ClusterFilters, LoadedFilters
 from kwire.proxy.service.config import ClusterConfig
-from kwire.proxy.service.events import ClusterNotice, Report, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.events import (
+    ClusterChange,
+    ClusterNotice,
+    Report,
+    ServiceEvent,
+    ServiceEventKind,
+)
 from kwire.proxy.service.metrics import Metrics
 from kwire.proxy.service.metrics_families import MeteredProxy
 from kwire.proxy.service.recording import ClusterRecording
 from kwire.proxy.service.serving import ServeBackend, SimulateController, serve_backend
+
+if TYPE_CHECKING:
+    from kwire.proxy.serve.audit import RoutedChange
 
 View = Callable[[DecodedFlow | Notice], None]
 """Shows what passes, decoded."""
@@ -36,7 +45,7 @@ View = Callable[[DecodedFlow | Notice], None]
 CODES_LIMIT = 64 * 1024
 """Bytes of a response that are copied if only its error codes are wanted."""
 
-PERMANENT = ("hold", "feed", "rewrite_endpoints", "advertised_host", "serve")
+PERMANENT = ("hold", "feed", "rewrite_endpoints", "advertised_host", "serve", "lend_rights")
 """Keys of a cluster that a reload cannot change: viewers and clients already know the result."""
 
 
@@ -70,7 +79,14 @@ class ClusterRuntime:
         self.backend: ServeBackend | None = None
         if config.serve is not None:
             listeners = [listener.listener for listener in config.listeners]
-            self.backend = serve_backend(config.serve, listeners, config.advertised_host, simulate)
+            self.backend = serve_backend(
+                config.serve,
+                listeners,
+                config.advertised_host,
+                simulate,
+                lend_rights=config.lend_rights,
+                audit=self._audit,
+            )
         self.filters = ClusterFilters(
             hold=config.hold, feed=config.feed, last=self._last_filters(), tell=self._tell
         )
@@ -128,6 +144,7 @@ class ClusterRuntime:
                 await parts.enter_async_context(self.backend.run(self.proxy))
                 if self.backend.banner:
                     self._tell(ServiceEventKind.SIMULATING, self.backend.banner)
+            self._tell_rights()
             self._parts = parts.pop_all()
         return self
 
@@ -155,7 +172,9 @@ class ClusterRuntime:
 
     async def change(self, loaded: LoadedFilters, recording: ClusterRecording | None) -> None:
         """Filter and record like this from now on, on connections that are open as well."""
-        self.config = loaded.config
+        before_rights, self.config = self.config.lent_rights, loaded.config
+        if self.config.lent_rights != before_rights:
+            self._tell_rights()
         self.filters.use(loaded)
         if _has_filters(self.config) and self.proxy.filters is None:
             # A connection that began without filters has no place where messages can be held.
@@ -177,6 +196,13 @@ class ClusterRuntime:
     async def _end_recording(self) -> None:
         if self.recording is not None:
             await self.recording.end()
+
+    def _tell_rights(self) -> None:
+        for sentence in self.config.lent_rights:
+            self._tell(ServiceEventKind.RIGHTS_LENT, sentence)
+
+    def _audit(self, change: RoutedChange) -> None:
+        self._report(ClusterChange(cluster=self.name, change=change))
 
     def _tell(self, kind: ServiceEventKind, text: str) -> None:
         self._report(ServiceEvent(kind=kind, text=text, cluster=self.name))

@@ -141,6 +141,16 @@ class ProxyListenerConfig(Strict):
             upstream_tls=None if upstream_tls is None else ClientTls(**dict(upstream_tls)),
         )
 
+    @property
+    def lends_certificate(self) -> bool:
+        """True if nodes know clients of this listener by the proxy's certificate."""
+        return self.listener.presents_certificate
+
+    @property
+    def knows_clients(self) -> bool:
+        """True if clients need a certificate of their own."""
+        return self.tls is not None and self.tls.clients is not None
+
     @model_validator(mode="after")
     def _somebody_else(self) -> ProxyListenerConfig:
         if self.listener.connects_to_itself:
@@ -199,7 +209,11 @@ class ServeConfig(Strict):
 
 
 class ClusterConfig(Strict):
-    """The nodes of a cluster, and what is done to their traffic."""
+    """The nodes of a cluster, and what is done to their traffic.
+
+    lend_rights: clients act with rights of the proxy's own: of the certificate that it presents to
+    nodes, and of the principal of `serve.client_config`.
+    """
 
     name: str = Field(default="", max_length=100)
     listeners: tuple[ProxyListenerConfig, ...] = Field(min_length=1)
@@ -211,7 +225,25 @@ class ClusterConfig(Strict):
     advertised_host: str | None = None
     strict: bool = False
     serve: ServeConfig | None = None
+    lend_rights: bool = False
     record: RecordConfig | None = None
+
+    @property
+    def lent_rights(self) -> tuple[str, ...]:
+        """Sentences that tell whose rights clients have, where these are the proxy's."""
+        sentences = []
+        if certificates := [str(at.listen) for at in self.listeners if at.lends_certificate]:
+            sentences.append(
+                f"clients of {', '.join(certificates)} have the rights of the proxy's certificate"
+            )
+        if self.lend_rights and self._has_principal:
+            sentences.append("changes that clients make have the rights of the proxy's principal")
+        return tuple(sentences)
+
+    @property
+    def _has_principal(self) -> bool:
+        serve = self.serve
+        return serve is not None and serve.mode == "metadata" and serve.client_config is not None
 
     @property
     def filter_files(self) -> tuple[Path, ...]:
@@ -258,6 +290,26 @@ class ClusterConfig(Strict):
                         f"{{serve}} controller invents its answers, and other machines can"
                         f" reach {host}: listen at 127.0.0.1, or give {{off_loopback}} as well"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _lends_knowingly(self) -> ClusterConfig:
+        """Check that nobody from elsewhere gets the proxy's rights without proving who they are."""
+        lending = [at for at in self.listeners if at.lends_certificate]
+        if self.lend_rights and not lending and not self._has_principal:
+            raise KeyConflict(
+                "{lend_rights} has nothing to lend: it is for {upstream_tls} with a certificate,"
+                " and for {serve} metadata with {client_config}"
+            )
+        for listener in lending:
+            host = listener.listen.host
+            if listener.knows_clients or is_loopback(host) or self.lend_rights:
+                continue
+            raise KeyConflict(
+                f"whoever reaches {listener.listen} would act with the proxy's certificate: ask"
+                " clients for theirs ({tls} with an authority), listen at 127.0.0.1, or give"
+                " {lend_rights}"
+            )
         return self
 
     @model_validator(mode="after")

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import TYPE_CHECKING
 
 from kwire.proxy.flows.flow import Notice
+
+if TYPE_CHECKING:
+    from kwire.proxy.serve.audit import RoutedChange
 
 
 class ServiceEventKind(Enum):
@@ -18,6 +22,7 @@ class ServiceEventKind(Enum):
     LISTENING = auto()
     FEEDING = auto()
     SIMULATING = auto()
+    RIGHTS_LENT = auto()
     READY = auto()
     CERTIFICATE_INVALID = auto()
     MESSAGE_HELD = auto()
@@ -61,5 +66,16 @@ class ClusterNotice:
     notice: Notice
 
 
-Report = Callable[[ServiceEvent | ClusterNotice], None]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterChange:
+    """A change of a cluster that the proxy routed for a client: an audit line."""
+
+    cluster: str
+    change: RoutedChange
+
+
+AnyEvent = ServiceEvent | ClusterNotice | ClusterChange
+"""What the service reports."""
+
+Report = Callable[[AnyEvent], None]
 """Takes the events. Those of recordings come from the threads that write."""

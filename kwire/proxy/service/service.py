@@ -182,7 +182,9 @@ class ProxyService:
         return MetricsServer(collector, address.host, address.port, pages)
 
     def _ready(self) -> tuple[bool, str]:
-        return self._state == "ready", self._state
+        clusters = self._config.clusters
+        sentences = (sentence for cluster in clusters for sentence in cluster.lent_rights)
+        return self._state == "ready", "; ".join((self._state, *sentences))
 
     async def _drain(self) -> None:
         """Let requests be answered, up to the deadline or the next SIGTERM."""

@@ -13,6 +13,7 @@ from kwire.proxy.filters.filter import Filter
 from kwire.proxy.service.config import ServeConfig
 
 if TYPE_CHECKING:
+    from kwire.proxy.serve.audit import RoutedChange
     from kwire.proxy.serve.served_cluster import ServedCluster
 
 
@@ -47,8 +48,14 @@ def serve_backend(
     listeners: Sequence[Listener],
     advertised_host: str | None,
     simulate: SimulateController | None,
+    *,
+    lend_rights: bool,
+    audit: Callable[[RoutedChange], None],
 ) -> ServeBackend:
-    """Return the backend of a mode. Raises BadTls, and InvalidValue for a bad client_config."""
+    """Return the backend of a mode. audit: takes each change that is routed.
+
+    Raises BadTls, and InvalidValue for a bad client_config.
+    """
     # The observer and the answers are loaded only for proxies that serve.
     from kwire.proxy.serve.modes import serve_kip919, serve_metadata
     from kwire.proxy.serve.served_cluster import ServedCluster
@@ -56,11 +63,12 @@ def serve_backend(
     cluster = ServedCluster(
         listeners,
         client_config=config.client_config,
+        lend_rights=lend_rights,
         cluster_id=config.cluster_id,
         advertised_host=advertised_host,
     )
     if config.mode == "metadata":
-        return serve_metadata(cluster)
+        return serve_metadata(cluster, audit)
     if config.mode == "kip919":
         return serve_kip919(cluster)
     if simulate is None:

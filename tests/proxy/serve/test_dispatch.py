@@ -1,7 +1,7 @@
 """Each request is answered by the service, routed, or passed; each flow says which."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -9,7 +9,6 @@ import pytest
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
-from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost
 from kwire.messages.a18_api_versions import (
     ApiVersion,
@@ -25,18 +24,18 @@ from kwire.messages.a32_describe_configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.address import Address
 from kwire.net.connection import Connection
-from kwire.net.frames import RequestFrame
 from kwire.net.service import RequestContext
 from kwire.proxy import DecodedFlow, Filters, Flow, Listener, Proxy, Ring
 from kwire.proxy.flows.flow import Effect
 from kwire.proxy.serve import Dispatch, RoutedResponse
+from kwire.proxy.serve.audit import NOT_KNOWN, Audit, RoutedChange
+from kwire.proxy.serve.callers import Caller
 from kwire.proxy.serve.describe_configs import join_responses, split_by_owner
 from kwire.proxy.serve.modes import start_task
-from scripted_node import HANG_UP, Script, ScriptedNode
+from scripted_node import ScriptedNode
 
 PATIENCE = 60.0
 
@@ -53,7 +52,16 @@ class Scripted:
         self.asked.append(context)
         return await self.act(request)
 
-    async def route(self, request: Request, context: RequestContext) -> RoutedResponse | None:
+    reads: Container[int] = ()
+    lends_rights: bool = False
+    may: bool = True
+
+    def may_route(self, key: int, caller: Caller) -> bool:
+        return self.may
+
+    async def route(
+        self, request: Request, context: RequestContext, caller: Caller
+    ) -> RoutedResponse | None:
         response = await self.answer(request, context)
         return None if response is None else RoutedResponse(response=response, node="node 7")
 
@@ -95,9 +103,8 @@ async def client(
     service: Scripted,
     router: Scripted | None = None,
     simulated: frozenset[int] = frozenset(),
-    let_in: Script | None = None,
+    audit: Audit = lambda change: None,
 ) -> AsyncIterator[tuple[Connection, Ring]]:
-    """let_in: what a node that wants SASL answers to the proxy's own question."""
     dispatch = Dispatch(
         service,
         start_task,
@@ -105,12 +112,10 @@ async def client(
         router=router,
         withheld=frozenset({41}),
         simulated=simulated,
-        needs_sasl=let_in is not None,
+        audit=audit,
     )
     ring = Ring()
     async with asyncio.timeout(PATIENCE), node() as upstream:
-        if let_in is not None:
-            upstream.scripts[DescribeQuorumRequest] = let_in
         listener = Listener(node_id=1, upstream=Address("127.0.0.1", upstream.port))
         async with Proxy([listener], sinks=[ring], filters=Filters([dispatch])) as proxy:
             at = proxy.addresses[listener]
@@ -193,29 +198,56 @@ async def test_what_a_service_fails_at_is_not_tried_again_at_the_node() -> None:
     assert "ZeroDivisionError" in flow(ring, "DescribeCluster").problems[0]
 
 
-async def test_whom_a_node_with_sasl_does_not_let_in_is_not_answered_here_either() -> None:
-    service = Scripted({60: Versions("0-2")}, described)
-    router = Scripted({20: Versions("1-6")}, deleted)
-    async with client(service, router, let_in=lambda frame: HANG_UP) as (connection, _):
-        with pytest.raises(AnswerLost):
-            await connection.send(DeleteTopicsRequest())
+async def test_what_only_the_node_can_judge_is_passed() -> None:
+    router = Scripted({29: Versions("1-3")}, deleted, may=False)
+    async with client(Scripted({}, described), router) as (connection, ring):
+        passed = await connection.send(DescribeAclsRequest())
+        assert isinstance(passed, DescribeAclsResponse)
+        assert passed.throttle_time_ms == 1
     assert router.asked == []
+    assert flow(ring, "DescribeAcls").handling == "passed"
+    assert flow(ring, "DescribeAcls").notes == (
+        "passed: only the node knows the client's principal",
+    )
 
 
-async def test_a_node_with_sasl_is_asked_once_on_a_connection() -> None:
-    asked = []
+async def test_a_change_that_is_routed_leaves_its_audit_line() -> None:
+    changes: list[RoutedChange] = []
+    router = Scripted({20: Versions("1-6"), 29: Versions("1-3")}, deleted, reads=(29,))
+    async with client(Scripted({}, described), router, audit=changes.append) as (connection, _):
+        await connection.send(DeleteTopicsRequest(topic_names=("orders", "pay\nments")))
+        await connection.send(DescribeAclsRequest())
+    (change,) = changes
+    assert change.client.startswith("127.0.0.1:")
+    assert (change.principal, change.api, change.node) == (
+        "User:ANONYMOUS",
+        "DeleteTopics v3",
+        "node 7",
+    )
+    assert change.resources == 'topic_names=["orders", "pay\\nments"]'
+    assert change.outcome == "done"
 
-    def quorum(frame: RequestFrame) -> DescribeQuorumResponse:
-        asked.append(frame)
-        return DescribeQuorumResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 
-    service = Scripted({60: Versions("0-2")}, described)
-    async with client(service, let_in=quorum) as (connection, _):
-        for _ in range(2):
-            answered = await connection.send(DescribeClusterRequest())
-            assert isinstance(answered, DescribeClusterResponse)
-            assert answered.cluster_id == "answered here"
-    assert len(asked) == 1
+async def test_a_change_whose_connection_ends_before_the_answer_leaves_its_audit_line() -> None:
+    changes: list[RoutedChange] = []
+    begun, audited = asyncio.Event(), asyncio.Event()
+
+    async def endless(request: Request) -> Response:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    def audit(change: RoutedChange) -> None:
+        changes.append(change)
+        audited.set()
+
+    router = Scripted({20: Versions("1-6")}, endless)
+    async with client(Scripted({}, described), router, audit=audit) as (connection, _):
+        asking = asyncio.create_task(connection.send(DeleteTopicsRequest(topic_names=("orders",))))
+        await begun.wait()
+    await asyncio.gather(asking, return_exceptions=True)
+    await audited.wait()
+    assert [change.outcome for change in changes] == [NOT_KNOWN]
 
 
 async def test_the_end_of_a_connection_ends_the_work_for_it() -> None:

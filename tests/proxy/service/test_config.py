@@ -137,3 +137,40 @@ def test_a_list_is_not_called_empty_because_of_what_is_wrong_in_it(tmp_path: Pat
 def test_a_certificate_without_a_key_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(BadConfig, match=r"listeners\[1\]\.tls\.key: this key is needed"):
         read_config(Path(listener_of(tmp_path, "tls: {certificate: proxy.pem}")))
+
+
+CERTIFICATE = "upstream_tls: {certificate: proxy.pem, key: proxy.key}"
+CLIENTS = "tls: {certificate: proxy.pem, key: proxy.key, clients: ca.pem}"
+ASKED = "whoever reaches 0.0.0.0:1 would act with the proxy's certificate"
+
+
+def lending(file: Path, listen: str, keys: str, more: str = "") -> Path:
+    listener = f"{{node: 1, listen: {listen}, upstream: b:1, {keys}}}"
+    return written(file, f"clusters: [{{listeners: [{listener}], {more}}}]")
+
+
+def test_nobody_beyond_loopback_gets_the_proxys_certificate_unasked(file: Path) -> None:
+    with pytest.raises(BadConfig, match=ASKED):
+        read_config(lending(file, "0.0.0.0:1", CERTIFICATE))
+    for path in (
+        lending(file, "127.0.0.1:1", CERTIFICATE),
+        lending(file, "0.0.0.0:1", f"{CERTIFICATE}, {CLIENTS}"),
+        lending(file, "0.0.0.0:1", CERTIFICATE, "lend_rights: true"),
+    ):
+        (cluster,) = read_config(path).clusters
+        (sentence,) = cluster.lent_rights
+        assert sentence.endswith("have the rights of the proxy's certificate")
+
+
+def test_only_rights_that_there_are_can_be_lent(file: Path) -> None:
+    with pytest.raises(BadConfig, match="lend_rights has nothing to lend"):
+        read_config(lending(file, "127.0.0.1:1", "", "lend_rights: true"))
+    with pytest.raises(BadConfig, match="lend_rights has nothing to lend"):
+        read_config(lending(file, "127.0.0.1:1", "", "serve: {mode: metadata}, lend_rights: true"))
+    serve = "serve: {mode: metadata, client_config: client.properties}"
+    (cluster,) = read_config(lending(file, "127.0.0.1:1", "", serve)).clusters
+    assert cluster.lent_rights == ()
+    path = lending(file, "127.0.0.1:1", "", f"{serve}, lend_rights: true")
+    (cluster,) = read_config(path).clusters
+    (sentence,) = cluster.lent_rights
+    assert sentence == "changes that clients make have the rights of the proxy's principal"

@@ -8,12 +8,12 @@ import pytest
 from kwire.capture import CaptureFiles, read_capture
 from kwire.proxy.capture.record_topic import TopicAddress, TopicRecorder
 from kwire.proxy.service.config import RecordConfig
-from kwire.proxy.service.events import ClusterNotice, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.events import AnyEvent, ServiceEvent, ServiceEventKind
 from kwire.proxy.service.recording import ClusterRecording
 from real_kafka import free_port
 from tests.support.proxy.flows.dialogue_flows import votes
 
-Events = list[ServiceEvent | ClusterNotice]
+Events = list[AnyEvent]
 
 
 def kinds(events: Events) -> list[ServiceEventKind]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from kwire.net.address import Address
 from kwire.proxy import Filters, Flow, Listener, Proxy, Ring
+from kwire.proxy.serve.audit import Audit
 from kwire.proxy.serve.modes import ServeMode, serve_metadata
 from kwire.proxy.serve.served_cluster import ServedCluster
 from real_kafka import Cluster
@@ -37,10 +39,15 @@ class ServingProxy:
 
 
 @asynccontextmanager
-async def serving(controllers: dict[int, Address]) -> AsyncIterator[ServingProxy]:
-    """`--serve metadata` in front of these."""
+async def serving(
+    controllers: dict[int, Address],
+    *,
+    audit: Audit = lambda change: None,
+    **settings: Any,
+) -> AsyncIterator[ServingProxy]:
+    """`--serve metadata` in front of these. settings: of the ServedCluster."""
     listeners = [Listener(node_id=id, upstream=address) for id, address in controllers.items()]
-    mode = serve_metadata(ServedCluster(listeners))
+    mode = serve_metadata(ServedCluster(listeners, **settings), audit)
     ring = Ring()
     async with Proxy(sinks=[ring], filters=Filters([mode.filter])) as proxy, mode.run(proxy):
         told = [

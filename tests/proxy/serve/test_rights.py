@@ -1,0 +1,159 @@
+"""Behind a proxy with a principal of its own, clients have their own rights and no others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from kwire.codec.declaration import Request
+from kwire.controller.authorization.standard_authorizer import CLASS_NAME
+from kwire.controller.server.quorum import Quorum
+from kwire.error_codes import ErrorCode
+from kwire.errors import ConnectionFailed
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
+from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
+from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest
+from kwire.messages.a51_alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from kwire.net.address import Address
+from kwire.net.connection import Connection
+from kwire.net.sasl import Credentials
+from kwire.proxy.flows.walk import failures
+from kwire.proxy.serve.audit import RoutedChange
+from kwire.text.properties import properties_text
+from tests.support.controller.sasl_listeners import (
+    ADMIN,
+    ADMIN_PASSWORD,
+    ALICE,
+    ALICE_PASSWORD,
+    MODULES,
+    plain,
+    sasl_listener,
+)
+from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
+
+PATIENCE = 60.0
+CLUSTER, ALL, ALLOW = 4, 2, 3
+EVERYTHING = CreateAclsRequest(
+    creations=[
+        AclCreation(
+            resource_type=CLUSTER,
+            resource_name="kafka-cluster",
+            resource_pattern_type=3,
+            principal="User:*",
+            host="*",
+            operation=ALL,
+            permission_type=ALLOW,
+        )
+    ]
+)
+MALLORY = AlterUserScramCredentialsRequest(
+    upsertions=[
+        ScramCredentialUpsertion(
+            name="mallory", mechanism=1, iterations=4096, salt=b"salt", salted_password=b"x" * 32
+        )
+    ]
+)
+TOPIC = CreateTopicsRequest(
+    topics=[CreatableTopic(name="orders", num_partitions=1, replication_factor=1)],
+    validate_only=True,
+)
+CHANGES: tuple[tuple[Request, int], ...] = (
+    (EVERYTHING, ErrorCode.CLUSTER_AUTHORIZATION_FAILED),
+    (MALLORY, ErrorCode.CLUSTER_AUTHORIZATION_FAILED),
+    (TOPIC, ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+)
+
+
+class Rights(NamedTuple):
+    """A quorum with an authorizer, behind a proxy whose own principal may do all."""
+
+    quorum: Quorum
+    served: ServingProxy
+    changes: list[RoutedChange]
+
+    def addresses(self) -> list[Address]:
+        return list(self.served.proxy.addresses.values())
+
+    def nothing_was_changed(self) -> bool:
+        images = [node.metadata.image for node in self.quorum.nodes.values()]
+        return not any(len(image.acls.by_id) or len(image.scram.credentials) for image in images)
+
+
+@asynccontextmanager
+async def rights(folder: Path, *, lend_rights: bool = False) -> AsyncIterator[Rights]:
+    authorizer = {"authorizer.class.name": CLASS_NAME, "super.users": f"User:{ADMIN}"}
+    login = f'username="{ADMIN}" password="{ADMIN_PASSWORD}"'
+    file = folder / "proxy.properties"
+    file.write_text(
+        properties_text(
+            {
+                "security.protocol": "SASL_PLAINTEXT",
+                "sasl.mechanism": "PLAIN",
+                "sasl.jaas.config": f"{MODULES}.plain.PlainLoginModule required {login};",
+            }
+        )
+    )
+    changes: list[RoutedChange] = []
+    properties = sasl_listener("PLAIN") | authorizer
+    async with asyncio.timeout(PATIENCE), Quorum(2, properties=properties) as quorum:
+        await quorum.wait_for_leader()
+        controllers = {id: Address(*at) for id, at in quorum.addresses.items()}
+        async with serving(
+            controllers, client_config=file, lend_rights=lend_rights, audit=changes.append
+        ) as served:
+            yield Rights(quorum, served, changes)
+
+
+async def answered(address: Address, request: Request, sasl: Credentials) -> set[int]:
+    async with await Connection.open(address.host, address.port, sasl=sasl) as connection:
+        return {failure.code for failure in failures(await connection.send(request))}
+
+
+async def test_a_request_in_place_of_a_token_changes_nothing(tmp_path: Path) -> None:
+    async with rights(tmp_path) as cluster:
+        for address in cluster.addresses():
+            for request, _ in CHANGES:
+                async with await Connection.open(address.host, address.port) as connection:
+                    await connection.send(SaslHandshakeRequest(mechanism="PLAIN"))
+                    response = await connection.send(request)
+                    codes = {failure.code for failure in failures(response)}
+                    assert codes == {ErrorCode.ILLEGAL_SASL_STATE}
+                    with pytest.raises(ConnectionFailed):
+                        await connection.send(request)
+        assert cluster.changes == []
+        assert cluster.nothing_was_changed()
+
+
+async def test_a_client_changes_what_she_may_change_herself(tmp_path: Path) -> None:
+    async with rights(tmp_path) as cluster:
+        alice, admin = plain(ALICE, ALICE_PASSWORD), plain(ADMIN, ADMIN_PASSWORD)
+        for address in cluster.addresses():
+            for request, code in CHANGES:
+                assert await answered(address, request, alice) == {code}
+        assert cluster.nothing_was_changed()
+        for address in cluster.addresses():
+            for request, _ in CHANGES:
+                assert await answered(address, request, admin) <= {38}  # no broker has room
+        assert not cluster.nothing_was_changed()
+        by = [change.principal for change in cluster.changes]
+        assert by == ["User:alice"] * 6 + ["User:admin"] * 6
+        assert not any(change.lent for change in cluster.changes)
+        secret = cluster.changes[1].resources
+        assert "salted_password=(hidden)" in secret
+        assert 'name="mallory"' in secret
+
+
+async def test_rights_that_are_lent_are_marked_in_the_audit(tmp_path: Path) -> None:
+    async with rights(tmp_path, lend_rights=True) as cluster:
+        (address, *_) = cluster.addresses()
+        assert await answered(address, MALLORY, plain(ALICE, ALICE_PASSWORD)) == set()
+        (change,) = cluster.changes
+        assert (change.principal, change.lent, change.outcome) == ("User:alice", True, "done")
