@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from logging.handlers import QueueHandler, QueueListener
 from queue import Full, Queue
@@ -92,11 +92,34 @@ class TextLines(logging.Formatter):
 
 
 class _BoundedQueueHandler(QueueHandler):
-    """Leaves out records that find no room: traffic never waits for a reader of the log."""
+    """Leaves out records that find no room: traffic never waits for a reader of the log.
+
+    The next record that finds room stands behind one that says how many were left out.
+    """
+
+    def __init__(self, queue: Queue[logging.LogRecord]) -> None:
+        super().__init__(queue)
+        self._lost = 0
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        with suppress(Full):
+        try:
+            if self._lost:
+                self.queue.put_nowait(_left_out(record, self._lost))
+                self._lost = 0
             self.queue.put_nowait(record)
+        except Full:
+            self._lost += 1
+
+
+class _PatientListener(QueueListener):
+    """Ends behind the lines that wait, also where these leave no room."""
+
+    def __init__(self, queue: Queue[Any], writer: logging.Handler) -> None:
+        super().__init__(queue, writer)
+        self._lines = queue
+
+    def enqueue_sentinel(self) -> None:
+        self._lines.put(None)
 
 
 @contextmanager
@@ -108,7 +131,7 @@ def logging_to_stderr(form: str, level: str) -> Iterator[None]:
     writer = logging.StreamHandler()
     writer.setFormatter(JsonLines() if form == "json" else TextLines())
     queue: Queue[logging.LogRecord] = Queue(WAITING)
-    handler, listener = _BoundedQueueHandler(queue), QueueListener(queue, writer)
+    handler, listener = _BoundedQueueHandler(queue), _PatientListener(queue, writer)
     root = logging.getLogger()
     before = root.level
     root.addHandler(handler)
@@ -160,6 +183,13 @@ class ServiceLog:
             "skipped": skipped or None,
         }
         log.log(level, "%s", notice.text, extra=fields)
+
+
+def _left_out(record: logging.LogRecord, count: int) -> logging.LogRecord:
+    """Return a record of the same moment that says how many found no room."""
+    text = f"{count} lines were left out here: the reader of the log is too slow"
+    data = {"name": log.name, "levelno": logging.WARNING, "levelname": "WARNING", "msg": text}
+    return logging.makeLogRecord(data | {"created": record.created})
 
 
 def _log_change(event: ClusterChange) -> None:
