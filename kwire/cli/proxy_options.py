@@ -177,7 +177,7 @@ FeedToken = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Viewers need the token in this file; required beyond loopback.",
+        help="Viewers need the token in this file, of 16 bytes or more; required beyond loopback.",
     ),
 ]
 MetricsAt = Annotated[

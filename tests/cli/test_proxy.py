@@ -251,14 +251,19 @@ def test_a_feed_is_told_and_guarded(kwire: Command, node: str, tmp_path: Path) -
         talk(address)
         lines, _ = end_with_ctrl_c(run)
     assert [line for line in lines if "ApiVersions v4" in line]
-    empty = tmp_path / "token"
+    empty, short = tmp_path / "token", tmp_path / "short"
     empty.touch()
+    short.write_text("0123456789abcde\n")
     for wrong, said in (
         (["--feed", "9900"], "'9900' is no address"),
         (["--feed", "0.0.0.0:9900"], "give --feed-token as well"),
         (["--feed-token", "x"], "give --feed as well"),
         (["--feed", "127.0.0.1:0", "--feed-token", "none"], "cannot read none"),
         (["--feed", "127.0.0.1:0", "--feed-token", str(empty)], "is empty"),
+        (
+            ["--feed", "127.0.0.1:0", "--feed-token", str(short)],
+            f"{short} holds a token of 15 bytes, which can be guessed",
+        ),
     ):
         refused = kwire("proxy", "--listen", "a:1=b:1", *wrong)
         assert refused.code == 2

@@ -36,7 +36,7 @@ def test_rules_are_added_listed_switched_and_removed(
 ) -> None:
     file, token, feed = tmp_path / "rules.yaml", tmp_path / "token", f"127.0.0.1:{free_port()}"
     file.write_text("rules: [{name: slow, match: ~api Fetch, delay: 1s}]")
-    token.write_text("secret")
+    token.write_text("0123456789abcdef")
     to = ["--feed", feed, "--token", str(token)]
     more = ["--rules", str(file), "--feed", feed, "--feed-token", str(token)]
     with proxy("--listen", f"127.0.0.1:0={node}", *more) as (run, address):
@@ -206,7 +206,7 @@ def test_a_service_is_changed_by_cluster_and_a_reload_keeps_it(
     file, rules = tmp_path / "kwire-proxy.yaml", tmp_path / "rules.yaml"
     rules.write_text("rules: [{name: cut, match: ~api ApiVersions, close: true}]")
     token = tmp_path / "token"
-    token.write_text("secret")
+    token.write_text("0123456789abcdef")
     config = service(listener(at), rules=str(rules))
     config["clusters"][0]["feed"] = {"listen": f"127.0.0.1:{free_port()}", "token": str(token)}
     other = {"name": "other", "listeners": [listener(at, 7)]}

@@ -1,32 +1,55 @@
-"""The datagrams between a proxy and its viewers: `kwf`, a version, a seal, a MessagePack map.
+"""The datagrams between a proxy and its viewers: a head, a seal, a stamp, a MessagePack map.
 
-The seal is the first 16 bytes of HMAC-SHA256 over the map. Its key is the token that both sides
-were given, empty on loopback. A datagram with another seal or another content is ignored.
+The seal is the first 16 bytes of HMAC-SHA256 over all other bytes. Its key is the token that both
+sides were given, empty on loopback. A datagram with another seal or another content is ignored; the
+stamp tells which of the others are new (`sessions`).
 """
 
 from __future__ import annotations
 
 import hmac
-from typing import Any, TypeVar
+import struct
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from kwire.capture import CaptureRecord
-from kwire.errors import WireError
+from kwire.errors import InvalidValue, WireError
 
 T = TypeVar("T")
 
 LIMIT = 8192
 """Bytes of the longest datagram."""
 
+SHORTEST_TOKEN = 16
+"""Bytes of the shortest token: who has recorded a datagram can try tokens without the proxy."""
+
 MAGIC = b"kwf"
-VERSION = 1
-SEAL = 16
-_HEAD = len(MAGIC) + 1 + SEAL
+VERSION = 2
+SEAL, FEED, SESSION, NONCE = 16, 16, 24, 16
+"""Bytes of a seal, of the ids of a feed and of a session, and of a nonce."""
+
+_HEAD = MAGIC + bytes((VERSION,))
+_STAMP = struct.Struct(f">{FEED}s{SESSION}sQQ")
+_SEALED = len(_HEAD) + SEAL  # where what follows the seal begins
+_BODY = _SEALED + _STAMP.size
 
 
 class BadDatagram(WireError):
     """Bytes that are not a datagram of the feed, or are sealed with another token."""
+
+
+class Stamp(NamedTuple):
+    """Tells a new datagram from a recorded one; all zero in the first of a viewer.
+
+    feed: the id of a run of the proxy. session: of the viewer's session in it. number: counts the
+    datagrams of one direction of a session from 1. time: milliseconds since the feed was started.
+    """
+
+    feed: bytes = bytes(FEED)
+    session: bytes = bytes(SESSION)
+    number: int = 0
+    time: int = 0
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -36,23 +59,20 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit
 class Subscribe(_Message, frozen=True, tag="subscribe"):
     """Begins or renews a subscription. backlog: how many of the latest events to send first.
 
-    cookie, in all messages of a viewer: the one from its Challenge.
+    nonce: random bytes, others after each Challenge that was taken.
     """
 
-    cookie: bytes = b""
+    nonce: bytes
     backlog: int = 0
 
 
 class Leave(_Message, frozen=True, tag="leave"):
     """Ends a subscription."""
 
-    cookie: bytes
-
 
 class GetFlow(_Message, frozen=True, tag="get"):
     """Asks for a part of a flow with its whole frames; parts count from 0."""
 
-    cookie: bytes
     flow: int
     part: int = 0
 
@@ -63,7 +83,6 @@ class SetHold(_Message, frozen=True, tag="set_hold"):
     number, in all commands: counts up, and is repeated in the result.
     """
 
-    cookie: bytes
     number: int
     expression: str | None = None
 
@@ -71,7 +90,6 @@ class SetHold(_Message, frozen=True, tag="set_hold"):
 class Release(_Message, frozen=True, tag="release"):
     """A command to release a held message. how: `resume`, `drop`, or `close` its connection."""
 
-    cookie: bytes
     number: int
     flow: int
     how: str = "resume"
@@ -83,7 +101,6 @@ class Edit(_Message, frozen=True, tag="edit"):
     path: such as `topics.0.name`. value: as in YAML.
     """
 
-    cookie: bytes
     number: int
     flow: int
     path: str
@@ -93,7 +110,6 @@ class Edit(_Message, frozen=True, tag="edit"):
 class GetRules(_Message, frozen=True, tag="get_rules"):
     """Asks for a part of the rules, counted from 0; parts with one number are of one moment."""
 
-    cookie: bytes
     number: int
     part: int = 0
 
@@ -104,7 +120,6 @@ class AddRule(_Message, frozen=True, tag="add_rule"):
     rule: a mapping in YAML, as in a rules file.
     """
 
-    cookie: bytes
     number: int
     rule: str
 
@@ -112,7 +127,6 @@ class AddRule(_Message, frozen=True, tag="add_rule"):
 class SwitchRule(_Message, frozen=True, tag="switch_rule"):
     """A command to enable or disable a rule."""
 
-    cookie: bytes
     number: int
     name: str
     enabled: bool
@@ -121,18 +135,19 @@ class SwitchRule(_Message, frozen=True, tag="switch_rule"):
 class RemoveRule(_Message, frozen=True, tag="remove_rule"):
     """A command to remove a rule."""
 
-    cookie: bytes
     number: int
     name: str
 
 
 class Challenge(_Message, frozen=True, tag="challenge"):
-    """Gives a viewer the cookie of its address, which proves that it receives what is sent there.
+    """Offers a viewer the session of its stamp, which is good for the viewer's address alone.
 
-    Without it anybody could have the traffic sent to the address of somebody else.
+    A viewer that uses it proves that it receives what is sent there: else anybody could have the
+    traffic sent to the address of somebody else. nonce: of the Subscribe, which proves that the
+    challenge is no older than that.
     """
 
-    cookie: bytes
+    nonce: bytes
 
 
 class Status(_Message, frozen=True, tag="status"):
@@ -236,20 +251,31 @@ _rules: msgspec.msgpack.Decoder[tuple[ShownRule, ...]] = msgspec.msgpack.Decoder
 )
 
 
-def encode(message: FromViewer | FromProxy, token: bytes) -> bytes:
+def check_token(token: bytes) -> None:
+    """Raise InvalidValue if a token is so short that it can be guessed; an empty one is none."""
+    if 0 < len(token) < SHORTEST_TOKEN:
+        raise InvalidValue(
+            f"a token of {len(token)} bytes, which can be guessed: "
+            f"{SHORTEST_TOKEN} are the least, `openssl rand -hex 16` makes a good one"
+        )
+
+
+def encode(message: FromViewer | FromProxy, stamp: Stamp, token: bytes) -> bytes:
     """Encode and seal a datagram."""
-    body = _encoder.encode(message)
-    return b"".join((MAGIC, bytes((VERSION,)), _seal(body, token), body))
+    sealed = _STAMP.pack(*stamp) + _encoder.encode(message)
+    return b"".join((_HEAD, _seal(sealed, token), sealed))
 
 
-def decode_from_viewer(data: bytes, token: bytes) -> FromViewer:
+def decode_from_viewer(data: bytes, token: bytes) -> tuple[Stamp, FromViewer]:
     """Decode a datagram from a viewer. Raises BadDatagram."""
-    return _decode(_from_viewer, _unseal(data, token))
+    stamp, body = _unseal(data, token)
+    return stamp, _decode(_from_viewer, body)
 
 
-def decode_from_proxy(data: bytes, token: bytes) -> FromProxy:
+def decode_from_proxy(data: bytes, token: bytes) -> tuple[Stamp, FromProxy]:
     """Decode a datagram from a proxy. Raises BadDatagram."""
-    return _decode(_from_proxy, _unseal(data, token))
+    stamp, body = _unseal(data, token)
+    return stamp, _decode(_from_proxy, body)
 
 
 def encode_shown_event(event: ShownEvent) -> msgspec.Raw:
@@ -282,24 +308,25 @@ def decode_rules(data: bytes) -> tuple[ShownRule, ...]:
     return _decode(_rules, data)
 
 
-def _unseal(data: bytes, token: bytes) -> bytes:
-    if len(data) < _HEAD or data[:3] != MAGIC:
+def _unseal(data: bytes, token: bytes) -> tuple[Stamp, bytes]:
+    if data[: len(MAGIC)] != MAGIC or len(data) < len(_HEAD):
         raise BadDatagram("not a datagram of a feed")
-    if data[3] != VERSION:
-        raise BadDatagram(f"version {data[3]} of the feed, where {VERSION} is spoken")
-    body = data[_HEAD:]
+    if data[: len(_HEAD)] != _HEAD:
+        raise BadDatagram(f"version {data[len(MAGIC)]} of the feed, where {VERSION} is spoken")
+    if len(data) < _BODY:
+        raise BadDatagram(f"a datagram that ends after {len(data)} bytes")
     # Compared in constant time: the time must not reveal how much of a guessed seal is right.
-    if not hmac.compare_digest(data[4:_HEAD], _seal(body, token)):
+    if not hmac.compare_digest(data[len(_HEAD) : _SEALED], _seal(data[_SEALED:], token)):
         raise BadDatagram("sealed with another token, or damaged")
-    return body
+    return Stamp(*_STAMP.unpack_from(data, _SEALED)), data[_BODY:]
 
 
-def _seal(body: bytes, token: bytes) -> bytes:
-    return hmac.digest(token, body, "sha256")[:SEAL]
+def _seal(sealed: bytes, token: bytes) -> bytes:
+    return hmac.digest(token, _HEAD + sealed, "sha256")[:SEAL]
 
 
 def _decode(decoder: msgspec.msgpack.Decoder[T], body: bytes) -> T:
     try:
         return decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadDatagram(f"not a message of the feed: {error}") from error

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import socket
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.feed.datagram_records import event_of_records
 from kwire.proxy.feed.datagrams import (
     LIMIT,
+    NONCE,
     AddRule,
     BadDatagram,
     Challenge,
@@ -39,15 +39,18 @@ from kwire.proxy.feed.datagrams import (
     Seen,
     SetHold,
     ShownRule,
+    Stamp,
     Status,
     Subscribe,
     SwitchRule,
+    check_token,
     decode_from_proxy,
     decode_records,
     decode_rules,
     decode_shown_event,
     encode,
 )
+from kwire.proxy.feed.sessions import Session
 from kwire.proxy.flows.flow import Event
 
 logger = logging.getLogger(__name__)
@@ -85,8 +88,9 @@ class Receiver:
     backlog: how many of the latest events to get first. on_status: called when `status` is new, or
     None because the proxy has not been heard of for too long. lost: events of the feed that did not
     arrive. unreadable: datagrams that could not be decoded. problem: why the last of them could
-    not. timeout: seconds for which a request is repeated. Raises ConnectionFailed if the address
-    cannot be used.
+    not. stale: datagrams that came before, came late, or are of another run or viewer. timeout:
+    seconds for which a request is repeated. Raises InvalidValue for a short token, and
+    ConnectionFailed if the address cannot be used.
     """
 
     def __init__(
@@ -99,24 +103,25 @@ class Receiver:
         on_status: Callable[[], None] = lambda: None,
         timeout: float = TIMEOUT,
     ) -> None:
+        check_token(token)
         self._address = address
         self._take = take
         self._token = token
         self._backlog = backlog
         self._on_status = on_status
-        self._cookie = b""
+        self._nonce = os.urandom(NONCE)
+        self._session: Session | None = None
+        self._feed_started = 0.0
         self._last_status = 0.0
         self._highest = self._received = self._lost_before = 0
         self._timeout = timeout
-        # The clock makes numbers higher than those of a viewer that had this port before: the proxy
-        # may still have the result of its last command, and would answer ours with it.
-        self._numbers = count(time.time_ns())
+        self._numbers = count(1)
         self._requests: dict[object, asyncio.Future[_Answer]] = {}
         self._answered = asyncio.Event()
         self._refused = False
         self._tasks: list[asyncio.Task[None]] = []
         self.status: Status | None = None
-        self.unreadable = 0
+        self.unreadable = self.stale = 0
         self.problem = ""
 
     @property
@@ -139,7 +144,8 @@ class Receiver:
     async def __aexit__(self, *exc: object) -> None:
         try:
             await cancel_and_wait(self._tasks)
-            await self._send(Leave(cookie=self._cookie))
+            if self._session is not None:
+                await self._send(Leave())
         finally:
             self._stream.close()
 
@@ -150,7 +156,7 @@ class Receiver:
         """
         data, part, parts = [], 0, 1
         while part < parts:
-            get = GetFlow(cookie=self._cookie, flow=number, part=part)
+            get = GetFlow(flow=number, part=part)
             answer = await self._ask(get, (number, part))
             assert isinstance(answer, FlowPart)
             if not answer.parts:
@@ -161,24 +167,22 @@ class Receiver:
 
     async def set_hold(self, expression: str | None) -> None:
         """Hold messages that match from now on; None holds no more. Raises CommandRefused."""
-        number = next(self._numbers)
-        await self._command(SetHold(cookie=self._cookie, number=number, expression=expression))
+        await self._command(SetHold(number=next(self._numbers), expression=expression))
 
     async def release(self, flow: int, how: str = "resume") -> None:
         """Let a held message pass, `drop` it, or `close` its connection. Raises CommandRefused."""
-        number = next(self._numbers)
-        await self._command(Release(cookie=self._cookie, number=number, flow=flow, how=how))
+        await self._command(Release(number=next(self._numbers), flow=flow, how=how))
 
     async def edit(self, flow: int, path: str, value: str) -> None:
         """Set a field of a held message. Raises CommandRefused."""
-        number, cookie = next(self._numbers), self._cookie
-        await self._command(Edit(cookie=cookie, number=number, flow=flow, path=path, value=value))
+        number = next(self._numbers)
+        await self._command(Edit(number=number, flow=flow, path=path, value=value))
 
     async def rules(self) -> tuple[ShownRule, ...]:
         """Return the rules of the proxy, in their order. Raises AnswerLost."""
         number, data, part, parts = next(self._numbers), [], 0, 1
         while part < parts:
-            get = GetRules(cookie=self._cookie, number=number, part=part)
+            get = GetRules(number=number, part=part)
             answer = await self._ask(get, (number, part))
             assert isinstance(answer, RulesPart)
             data.append(answer.data)
@@ -193,18 +197,16 @@ class Receiver:
         """
         if len(rule.encode()) > LONGEST_RULE:
             raise InvalidValue(f"a rule of more than {LONGEST_RULE} bytes: put it in a rules file")
-        add = AddRule(cookie=self._cookie, number=next(self._numbers), rule=rule)
-        return (await self._command(add)).names
+        return (await self._command(AddRule(number=next(self._numbers), rule=rule))).names
 
     async def switch_rule(self, name: str, *, enabled: bool) -> None:
         """Enable or disable a rule. Raises CommandRefused."""
-        number, cookie = next(self._numbers), self._cookie
-        await self._command(SwitchRule(cookie=cookie, number=number, name=name, enabled=enabled))
+        number = next(self._numbers)
+        await self._command(SwitchRule(number=number, name=name, enabled=enabled))
 
     async def remove_rule(self, name: str) -> None:
         """Remove a rule. Raises CommandRefused."""
-        number = next(self._numbers)
-        await self._command(RemoveRule(cookie=self._cookie, number=number, name=name))
+        await self._command(RemoveRule(number=next(self._numbers), name=name))
 
     async def reached(self) -> None:
         """Wait until the proxy has answered. Raises ConnectionFailed with what to check."""
@@ -233,14 +235,21 @@ class Receiver:
         return result
 
     async def _ask(self, message: GetFlow | GetRules | Command, key: object) -> _Answer:
-        """Send a request until it is answered; the proxy executes a repeated command once."""
+        """Send a request until it is answered, or the session has ended.
+
+        The proxy executes a command once in a session. In the next it would execute it again, and
+        the numbers of flows may have become those of others.
+        """
+        session = self._session
         answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
         self._requests[key] = answer
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._timeout):
-                    while True:
-                        await self._send(message)
+                    while session is None or session is self._session:
+                        session = self._session
+                        if session is not None:
+                            await self._send(message)
                         await asyncio.wait([answer], timeout=REPEAT)
                         if answer.done():
                             return answer.result()
@@ -259,11 +268,17 @@ class Receiver:
 
     async def _subscribe(self) -> None:
         backlog = self._backlog if not self._last_status else 0
-        await self._send(Subscribe(cookie=self._cookie, backlog=backlog))
+        await self._send(Subscribe(nonce=self._nonce, backlog=backlog))
+
+    @property
+    def _now(self) -> float:
+        """Seconds since the feed was started: the clock of stamps."""
+        return asyncio.get_running_loop().time() - self._feed_started
 
     async def _send(self, message: FromViewer) -> None:
+        stamp = Stamp() if self._session is None else self._session.stamp(self._now)
         try:
-            await self._stream.send(encode(message, self._token))
+            await self._stream.send(encode(message, stamp, self._token))
         except OSError:  # ICMP port unreachable: nobody listens there, or not yet
             self._refused = True
 
@@ -271,19 +286,41 @@ class Receiver:
         while True:
             try:
                 data, _ = await self._stream.recv()
-                await self._handle(decode_from_proxy(data, self._token))
+                await self._handle(*decode_from_proxy(data, self._token))
             except BadDatagram as error:
                 self.unreadable += 1
                 self.problem = str(error)
             except OSError:  # ICMP port unreachable: nobody listens there, or not yet
                 self._refused = True
 
-    async def _handle(self, message: FromProxy) -> None:
+    async def _handle(self, stamp: Stamp, message: FromProxy) -> None:
+        if isinstance(message, Challenge):
+            await self._begin(stamp, message)
+        elif self._session is not None and self._session.take(stamp, self._now):
+            self._take_message(stamp, message)
+        else:
+            self.stale += 1
+
+    async def _begin(self, stamp: Stamp, challenge: Challenge) -> None:
+        """Begin a session: the first one, or after the proxy was started again or forgot us."""
+        if challenge.nonce != self._nonce:
+            self.stale += 1
+            return
+        self._nonce = os.urandom(NONCE)
+        self._session = Session(stamp.feed, stamp.session)
+        self._set_clock(stamp)
+        self._lost_before = self.lost
+        self._highest = self._received = 0
+        await self._subscribe()
+
+    def _set_clock(self, stamp: Stamp) -> None:
+        """Set our clock by that of the feed: machines need not agree on the time of day."""
+        self._feed_started = asyncio.get_running_loop().time() - stamp.time / 1000
+
+    def _take_message(self, stamp: Stamp, message: FromProxy) -> None:
         match message:
-            case Challenge():
-                self._cookie = message.cookie
-                await self._subscribe()
             case Status():
+                self._set_clock(stamp)
                 self._handle_status(message)
             case Seen():
                 self._received += len(message.events)
@@ -301,10 +338,6 @@ class Receiver:
                 self._resolve(message.number, message)
 
     def _handle_status(self, status: Status) -> None:
-        # A sequence that goes back: the proxy had removed this viewer, or has been started again.
-        if status.sequence < self._highest:
-            self._lost_before = self.lost
-            self._highest = self._received = 0
         self._highest = max(self._highest, status.sequence)
         self._last_status = asyncio.get_running_loop().time()
         self.status = status

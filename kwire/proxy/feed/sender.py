@@ -26,7 +26,6 @@ from kwire.proxy.data_path.tap import LONG
 from kwire.proxy.feed.commands import Controls
 from kwire.proxy.feed.datagram_records import ROOM, records_of_event, shorten_frames
 from kwire.proxy.feed.datagrams import (
-    LIMIT,
     BadDatagram,
     Challenge,
     Command,
@@ -41,8 +40,10 @@ from kwire.proxy.feed.datagrams import (
     RulesPart,
     Seen,
     ShownEvent,
+    Stamp,
     Status,
     Subscribe,
+    check_token,
     decode_from_viewer,
     encode,
     encode_records,
@@ -62,7 +63,7 @@ QUEUE_LIMIT = 16 * 1024 * 1024
 BACKLOG = 1000
 """Most earlier events that a new viewer is sent."""
 
-PART_SIZE = LIMIT - 128
+PART_SIZE = ROOM
 """Bytes of one part of a flow or of the rules."""
 
 GATHER = 0.1
@@ -96,7 +97,7 @@ class Feed:
 
     token: viewers must have the same; needed if other machines can reach the address. controls:
     executes the commands of viewers; without it they may only watch. ignored: datagrams that were
-    not a viewer's. Raises InvalidValue.
+    not a viewer's, or had come before. Raises InvalidValue.
     """
 
     def __init__(
@@ -104,10 +105,13 @@ class Feed:
     ) -> None:
         if not token and not is_loopback(listen.host):
             raise InvalidValue(f"a feed at {listen} needs a token: other machines reach it there")
+        check_token(token)
         self._listen = listen
         self._token = token
         self._controls = controls
-        self._viewers = Viewers(os.urandom(32))
+        run = uuid4()
+        self._viewers = Viewers(run.bytes, os.urandom(32))
+        self._started = time.monotonic()
         self._recent = RecentEvents()
         self._numbers = count()
         self._held: dict[Flow, int] = {}
@@ -118,7 +122,7 @@ class Feed:
         self._announced = asyncio.Event()
         self._parts: dict[int, bytes] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self.name = uuid_text(uuid4())
+        self.name = uuid_text(run)
         self.ignored = 0
 
     @property
@@ -182,7 +186,7 @@ class Feed:
             await self._filled.wait()
             await asyncio.sleep(GATHER)
             self._filled.clear()
-            self._viewers.expire(time.monotonic())
+            self._viewers.expire(self._now)
             while self._queue:
                 await self._send(await self._pack())
 
@@ -191,7 +195,7 @@ class Feed:
             await self._announced.wait()
             self._announced.clear()
             for viewer in self._viewers:
-                await self._write(self._status(viewer), viewer.address)
+                await self._write(self._status(viewer), viewer)
 
     async def _pack(self) -> list[tuple[_Send, msgspec.Raw]]:
         """Return the next events that fit one datagram and are for the same viewers."""
@@ -211,6 +215,8 @@ class Feed:
     async def _encode(self, item: _Send) -> msgspec.Raw | None:
         """Encode an event; return None if there is nothing to send any more."""
         event: Event | None = item.event
+        if item.only is not None and item.only not in self._viewers:
+            return None  # it has left before it was shown what was before
         if item.held and isinstance(event, Flow):
             event = self._snapshot(event)
         if event is None:
@@ -231,7 +237,7 @@ class Feed:
         for viewer in self._targets(item):
             seen = Seen(sequence=viewer.sequence + 1, events=events)
             viewer.sequence += len(events)
-            await self._write(seen, viewer.address)
+            await self._write(seen, viewer)
         await asyncio.sleep(_PACE if item.only else 0)
 
     def _targets(self, item: _Send) -> Iterable[Viewer]:
@@ -252,33 +258,67 @@ class Feed:
             return await asyncio.to_thread(records_of_event, event, number, self.name, monotonic)
         return records_of_event(event, number, self.name, monotonic)
 
+    @property
+    def _now(self) -> float:
+        """Seconds since the feed was started: the clock of stamps and leases."""
+        return time.monotonic() - self._started
+
     async def _receive(self) -> None:
         while True:
             with suppress(OSError):  # ICMP errors of datagrams that were sent before
                 data, address = await self._stream.recv()
                 assert isinstance(address, tuple)
                 try:
-                    message = decode_from_viewer(data, self._token)
+                    stamp, message = decode_from_viewer(data, self._token)
                 except BadDatagram:
                     self.ignored += 1
                     continue
-                answer = await self._answer(message, address)
-                if answer is not None:
-                    await self._write(answer, address)
+                try:
+                    await self._handle(message, stamp, address)
+                except Exception:  # one datagram that cannot be answered must not end the feed
+                    logger.exception("a viewer's %s is not answered", type(message).__name__)
 
-    async def _write(self, message: FromProxy, address: SocketAddress) -> None:
-        with suppress(OSError):
-            await self._stream.send(encode(message, self._token), address)
-
-    async def _answer(self, message: FromViewer, address: SocketAddress) -> FromProxy | None:
-        proven = self._viewers.proven(address, message.cookie)
-        if isinstance(message, Subscribe):
-            return self._welcome(message, address) if proven else self._challenge(address)
-        viewer = self._viewers.get(address) if proven else None
-        if viewer is None:
+    async def _handle(self, message: FromViewer, stamp: Stamp, address: SocketAddress) -> None:
+        self._viewers.expire(self._now)
+        viewer = self._viewers.find(address, stamp.session)
+        if viewer is None and isinstance(message, Subscribe):
+            await self._begin(message, stamp, address)
+        elif viewer is None or not viewer.session.take(stamp, self._now):
             self.ignored += 1
-        elif isinstance(message, Leave):
-            self._viewers.remove(address)
+        else:
+            answer = await self._answer(message, viewer)
+            if answer is not None:
+                await self._write(answer, viewer)
+
+    async def _begin(self, message: Subscribe, stamp: Stamp, address: SocketAddress) -> None:
+        """Begin the session of a challenge, or send a challenge, which is no longer than `message`.
+
+        What a viewer sends first has no stamp and may be recorded: it must not cause more.
+        """
+        if not self._viewers.has_room(address):
+            self.ignored += 1
+            return
+        viewer = self._viewers.begin(address, stamp, self._now)
+        if viewer is None:
+            challenge = Challenge(nonce=message.nonce)
+            await self._transmit(challenge, self._viewers.challenge(address, self._now), address)
+            return
+        self._send_earlier(viewer, message.backlog)
+        await self._write(self._status(viewer), viewer)
+
+    async def _write(self, message: FromProxy, viewer: Viewer) -> None:
+        await self._transmit(message, viewer.session.stamp(self._now), viewer.address)
+
+    async def _transmit(self, message: FromProxy, stamp: Stamp, address: SocketAddress) -> None:
+        with suppress(OSError):
+            await self._stream.send(encode(message, stamp, self._token), address)
+
+    async def _answer(self, message: FromViewer, viewer: Viewer) -> FromProxy | None:
+        if isinstance(message, Subscribe):
+            viewer.until = self._now + LEASE
+            return self._status(viewer)
+        if isinstance(message, Leave):
+            self._viewers.remove(viewer)
         elif isinstance(message, GetFlow):
             # One part for one request: a small datagram must never cause many.
             return await self._flow_part(message)
@@ -288,26 +328,17 @@ class Feed:
             return self._execute(message, viewer)
         return None
 
-    def _challenge(self, address: SocketAddress) -> Challenge:
-        return Challenge(cookie=self._viewers.cookie(address))
-
-    def _welcome(self, message: Subscribe, address: SocketAddress) -> Status | None:
-        now = time.monotonic()
-        viewer, is_new = self._viewers.renew(address, now)
-        if viewer is None:
-            self.ignored += 1
-            return None
-        if is_new:
-            latest = self._recent.latest(min(message.backlog, BACKLOG))
-            numbers = {number for number, _, _ in latest}
-            for item in self._lasting:
-                if item.number not in numbers:
-                    self._enqueue(replace(item, only=viewer))
-            for number, at, event in latest:
-                self._enqueue(_Send(number, at, event, only=viewer))
-            for flow, number in self._held.items():
-                self._enqueue(_Send(number, now, flow, held=True, only=viewer))
-        return self._status(viewer)
+    def _send_earlier(self, viewer: Viewer, backlog: int) -> None:
+        """Send a new viewer the latest events, what lasts, and what is held."""
+        latest = self._recent.latest(min(backlog, BACKLOG))
+        numbers = {number for number, _, _ in latest}
+        for item in self._lasting:
+            if item.number not in numbers:
+                self._enqueue(replace(item, only=viewer))
+        for number, at, event in latest:
+            self._enqueue(_Send(number, at, event, only=viewer))
+        for flow, number in self._held.items():
+            self._enqueue(_Send(number, time.monotonic(), flow, held=True, only=viewer))
 
     def _status(self, viewer: Viewer) -> Status:
         controls = self._controls

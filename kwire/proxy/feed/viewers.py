@@ -5,9 +5,11 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-from kwire.proxy.feed.datagrams import CommandResult
+from kwire.proxy.feed.datagrams import SESSION, CommandResult, Stamp
+from kwire.proxy.feed.sessions import ReplayWindow, Session, milliseconds
 
 LEASE = 10.0
 """Seconds after the last Subscribe at which a viewer is removed; it renews well before."""
@@ -15,8 +17,7 @@ LEASE = 10.0
 VIEWER_LIMIT = 32
 """Most viewers at a time: every event is sent to each of them."""
 
-COOKIE_SIZE = 16
-"""Bytes of a cookie."""
+_NUMBER = 8  # bytes of the number of a challenge, with which the id of its session begins
 
 SocketAddress = tuple[Any, ...]
 """A socket's address in the form of the socket module."""
@@ -26,12 +27,14 @@ SocketAddress = tuple[Any, ...]
 class Viewer:
     """A viewer.
 
-    until: monotonic seconds, when its lease ends. sequence: of the latest event for it, sent or
-    lost. result: of its latest command, to answer a repeated datagram without executing the command
-    again. rules: the number of its latest GetRules, and the encoded rules of that moment.
+    until: seconds since the feed was started, when its lease ends. sequence: of the latest event
+    for it, sent or lost. result: of its latest command, to answer a repeated command without
+    executing it again. rules: the number of its latest GetRules, and the encoded rules of that
+    moment.
     """
 
     address: SocketAddress
+    session: Session
     until: float
     sequence: int = 0
     result: CommandResult | None = None
@@ -39,10 +42,16 @@ class Viewer:
 
 
 class Viewers:
-    """The viewers of one feed. secret: random bytes that cookies are derived from."""
+    """The viewers of one feed. All times are seconds since it was started.
 
-    def __init__(self, secret: bytes) -> None:
+    feed: its id, another one for each run. secret: random bytes that ids of sessions are made with.
+    """
+
+    def __init__(self, feed: bytes, secret: bytes) -> None:
+        self._feed = feed
         self._secret = secret
+        self._numbers = count(1)
+        self._begun = ReplayWindow()
         self._known: dict[SocketAddress, Viewer] = {}
 
     def __iter__(self) -> Iterator[Viewer]:
@@ -51,42 +60,52 @@ class Viewers:
     def __len__(self) -> int:
         return len(self._known)
 
-    def cookie(self, address: SocketAddress) -> bytes:
-        """Return the bytes that a viewer at an address has to repeat in all its messages.
+    def __contains__(self, viewer: object) -> bool:
+        return isinstance(viewer, Viewer) and self._known.get(viewer.address) is viewer
 
-        They keep a sender with a forged address from having events sent to somebody else.
+    def find(self, address: SocketAddress, session: bytes) -> Viewer | None:
+        """Return the viewer that has a session, None if it is over or was never begun."""
+        viewer = self._known.get(address)
+        return viewer if viewer is not None and viewer.session.id == session else None
+
+    def has_room(self, address: SocketAddress) -> bool:
+        """True if a session with this address can begin."""
+        return address in self._known or len(self._known) < VIEWER_LIMIT
+
+    def challenge(self, address: SocketAddress, now: float) -> Stamp:
+        """Return a stamp with the id of a session that has not begun yet.
+
+        Nothing is remembered of it: whoever asks for many challenges takes no memory.
         """
-        return hmac.digest(self._secret, repr(address).encode(), "sha256")[:COOKIE_SIZE]
+        number = next(self._numbers).to_bytes(_NUMBER)
+        return Stamp(self._feed, self._session_id(number, address), 0, milliseconds(now))
 
-    def proven(self, address: SocketAddress, cookie: bytes) -> bool:
-        """True if this is the cookie of an address."""
-        return hmac.compare_digest(cookie, self.cookie(address))
+    def begin(self, address: SocketAddress, stamp: Stamp, now: float) -> Viewer | None:
+        """Begin the session of a challenge, in place of another with the address.
 
-    def get(self, address: SocketAddress) -> Viewer | None:
-        """Return the viewer at an address, None if there is none."""
-        return self._known.get(address)
-
-    def renew(self, address: SocketAddress, now: float) -> tuple[Viewer | None, bool]:
-        """Renew the lease of a viewer or add it; return it and True if it is new.
-
-        Return no viewer if there is no room for one more.
+        Returns None if no challenge was sent to the address with this id, or if its session began
+        before: what was recorded of it brings no viewer back.
         """
-        known = self._known.get(address)
-        if known is not None:
-            known.until = now + LEASE
-            return known, False
-        self.expire(now)
-        if len(self._known) >= VIEWER_LIMIT:
-            return None, True
-        self._known[address] = viewer = Viewer(address, now + LEASE)
-        return viewer, True
+        number = stamp.session[:_NUMBER]
+        if not hmac.compare_digest(stamp.session, self._session_id(number, address)):
+            return None
+        session = Session(self._feed, stamp.session)
+        if not session.take(stamp, now) or not self._begun.take(int.from_bytes(number)):
+            return None
+        self._known[address] = viewer = Viewer(address, session, now + LEASE)
+        return viewer
 
-    def remove(self, address: SocketAddress) -> None:
-        """Remove the viewer at an address."""
-        self._known.pop(address, None)
+    def remove(self, viewer: Viewer) -> None:
+        """Remove a viewer; nothing of its session counts any more."""
+        if viewer in self:
+            del self._known[viewer.address]
 
     def expire(self, now: float) -> None:
         """Remove the viewers whose lease has ended."""
         for viewer in self:
             if viewer.until <= now:
-                del self._known[viewer.address]
+                self.remove(viewer)
+
+    def _session_id(self, number: bytes, address: SocketAddress) -> bytes:
+        proof = hmac.digest(self._secret, number + repr(address).encode(), "sha256")
+        return (number + proof)[:SESSION]

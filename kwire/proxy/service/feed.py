@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwire.errors import InvalidValue, LocalError
+from kwire.proxy.feed.datagrams import check_token
 
 if TYPE_CHECKING:
     from kwire.net.address import Address
@@ -33,7 +34,7 @@ def explain_import_error(error: ImportError) -> Exception:
 def read_token(path: Path | None) -> bytes:
     """Return what a file holds, without white space around it; nothing without a file.
 
-    Raises InvalidValue if the file cannot be read, or is empty.
+    Raises InvalidValue if the file cannot be read, is empty, or holds too short a token.
     """
     if path is None:
         return b""
@@ -45,6 +46,10 @@ def read_token(path: Path | None) -> bytes:
         raise InvalidValue(
             f"{path} is empty: write a token into it, `openssl rand -hex 16` makes one"
         )
+    try:
+        check_token(token)
+    except InvalidValue as error:
+        raise InvalidValue(f"{path} holds {error}") from error
     return token
 
 

@@ -57,7 +57,7 @@ def test_each_flow_is_a_line_as_the_proxy_prints_it(node: str) -> None:
 
 def test_json_has_whole_flows_and_the_loss(node: str, tmp_path: Path) -> None:
     token = tmp_path / "token"
-    token.write_text("sesame\n")
+    token.write_text("0123456789abcdef\n")
     with (
         feeding_proxy(node, "--feed-token", str(token)) as (address, feed),
         watched(feed, "--json", "--verbose", "--api", "apiversions", "--token", str(token)) as run,

@@ -18,6 +18,7 @@ from kwire.proxy.feed.datagrams import (
     BadDatagram,
     Seen,
     ShownEvent,
+    Stamp,
     encode,
     encode_records,
     encode_shown_event,
@@ -31,7 +32,7 @@ def back(shown: Flow | Notice) -> Flow | Notice:
     """An event after its journey in a datagram."""
     records = shorten_frames(records_of_event(shown, 7, "feed"))
     event = encode_shown_event(ShownEvent(records=records, held=True))
-    assert len(encode(Seen(sequence=1 << 40, events=(event,)), b"")) <= LIMIT
+    assert len(encode(Seen(sequence=1 << 40, events=(event,)), Stamp(), b"")) <= LIMIT
     number, came = event_of_records(records)
     assert number == 7
     return came

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kwire.capture import CaptureRecord
+from kwire.errors import InvalidValue
 from kwire.proxy.feed.datagrams import (
     BadDatagram,
     Challenge,
@@ -23,8 +24,10 @@ from kwire.proxy.feed.datagrams import (
     Seen,
     SetHold,
     ShownEvent,
+    Stamp,
     Status,
     Subscribe,
+    check_token,
     decode_from_proxy,
     decode_from_viewer,
     decode_records,
@@ -38,16 +41,18 @@ RECORD = CaptureRecord(
     monotonic_ns=2,
 )  # fmt: skip
 SHOWN = ShownEvent(records=(RECORD,), held=True)
+STAMP = Stamp(feed=b"F" * 16, session=b"S" * 24, number=258, time=1 << 40)
+STAMPED = b"F" * 16 + b"S" * 24 + bytes.fromhex("0000000000000102 0000010000000000")
 VIEWERS: list[FromViewer] = [
-    Subscribe(cookie=b"c", backlog=9),
-    Leave(cookie=b"c"),
-    GetFlow(cookie=b"c", flow=3, part=1),
-    SetHold(cookie=b"c", number=1, expression="~api Vote"),
-    Release(cookie=b"c", number=2, flow=3, how="drop"),
-    Edit(cookie=b"c", number=3, flow=3, path="a.b", value="1"),
+    Subscribe(nonce=b"n", backlog=9),
+    Leave(),
+    GetFlow(flow=3, part=1),
+    SetHold(number=1, expression="~api Vote"),
+    Release(number=2, flow=3, how="drop"),
+    Edit(number=3, flow=3, path="a.b", value="1"),
 ]
 PROXYS: list[FromProxy] = [
-    Challenge(cookie=b"c"),
+    Challenge(nonce=b"n"),
     Status(feed="f", sequence=2, seconds=10.0, held=(3,), hold="~api Vote", controls=True),
     Seen(sequence=1, events=(encode_shown_event(SHOWN),)),
     FlowPart(flow=3, part=0, parts=2, data=b"x"),
@@ -56,19 +61,31 @@ PROXYS: list[FromProxy] = [
 
 
 def test_a_datagram_is_what_the_documentation_says() -> None:
-    body = bytes.fromhex("81 a4") + b"type" + b"\xa9subscribe"
-    seal = hmac.new(b"token", body, hashlib.sha256).digest()[:16]
-    assert encode(Subscribe(), b"token") == b"kwf\x01" + seal + body
+    body = bytes.fromhex("82 a4") + b"type" + b"\xa9subscribe" + b"\xa5nonce" + b"\xc4\x01n"
+    sealed = b"kwf\x02" + STAMPED + body
+    seal = hmac.new(b"token", sealed, hashlib.sha256).digest()[:16]
+    data = encode(Subscribe(nonce=b"n"), STAMP, b"token")
+    assert data == b"kwf\x02" + seal + STAMPED + body
+
+
+def test_a_first_datagram_has_a_stamp_of_zeros() -> None:
+    assert encode(Subscribe(nonce=b"n"), Stamp(), b"")[20:76] == bytes(56)
+
+
+def sealed(body: bytes) -> bytes:
+    """Seal a map without a token, under a stamp of zeros."""
+    seal = hmac.digest(b"", b"kwf\x02" + bytes(56) + body, "sha256")[:16]
+    return b"kwf\x02" + seal + bytes(56) + body
 
 
 @pytest.mark.parametrize("message", VIEWERS, ids=lambda one: type(one).__name__)
 def test_what_a_viewer_says_arrives(message: FromViewer) -> None:
-    assert decode_from_viewer(encode(message, b"t"), b"t") == message
+    assert decode_from_viewer(encode(message, STAMP, b"t"), b"t") == (STAMP, message)
 
 
 @pytest.mark.parametrize("message", PROXYS, ids=lambda one: type(one).__name__)
 def test_what_a_proxy_says_arrives(message: FromProxy) -> None:
-    assert decode_from_proxy(encode(message, b"t"), b"t") == message
+    assert decode_from_proxy(encode(message, STAMP, b"t"), b"t") == (STAMP, message)
 
 
 def test_an_event_arrives_within_what_was_seen() -> None:
@@ -78,18 +95,19 @@ def test_an_event_arrives_within_what_was_seen() -> None:
 
 
 def test_keys_that_a_reader_does_not_know_are_passed_over() -> None:
-    body = bytes.fromhex("82 a4") + b"type" + b"\xa9subscribe" + b"\xa3new\x01"
-    data = b"kwf\x01" + hmac.digest(b"", body, "sha256")[:16] + body
-    assert decode_from_viewer(data, b"") == Subscribe()
+    body = bytes.fromhex("82 a4") + b"type" + b"\xa5leave" + b"\xa3new\x01"
+    assert decode_from_viewer(sealed(body), b"") == (Stamp(), Leave())
 
 
 WRONG = {
     "nothing": (b"", "not a datagram of a feed"),
     "another protocol": (b"GET / HTTP/1.1\r\nhost: a\r\n\r\n", "not a datagram of a feed"),
-    "a later version": (b"kwf\x02" + bytes(40), "version 2 of the feed, where 1 is spoken"),
-    "another token": (encode(Subscribe(), b"other"), "sealed with another token, or damaged"),
-    "a proxy's": (encode(Challenge(cookie=b""), b""), "not a message of the feed"),
-    "a field of another type": (encode(GetFlow(cookie=b"", flow="x"), b""), "not a message"),  # type: ignore[arg-type]
+    "an earlier version": (b"kwf\x01" + bytes(90), "version 1 of the feed, where 2 is spoken"),
+    "a part": (encode(Leave(), STAMP, b"")[:75], "a datagram that ends after 75 bytes"),
+    "another token": (encode(Leave(), STAMP, b"other"), "sealed with another token, or damaged"),
+    "a proxy's": (encode(Challenge(nonce=b""), STAMP, b""), "not a message of the feed"),
+    "a field of another type": (encode(GetFlow(flow="x"), STAMP, b""), "not a message"),  # type: ignore[arg-type]
+    "a deep one": (sealed(b"\x81\xa1x" + b"\x91" * 8000 + b"\xc0"), "not a message of the feed"),
 }
 
 
@@ -101,9 +119,24 @@ def test_anything_else_is_refused_in_a_sentence(data: bytes, said: str) -> None:
 
 @given(st.binary(max_size=200))
 def test_whatever_is_sealed_is_a_message_or_refused(body: bytes) -> None:
-    data = b"kwf\x01" + hmac.digest(b"", body, "sha256")[:16] + body
+    data = sealed(body)
     for read in (decode_from_viewer, decode_from_proxy):
         with pytest.raises(BadDatagram):
             read(data, b"")
     with pytest.raises(BadDatagram):
         decode_records(b"\x91" + body)
+
+
+@given(st.integers(4, 75), st.integers(0, 7))
+def test_no_bit_of_a_datagram_can_be_changed(byte: int, bit: int) -> None:
+    data = bytearray(encode(Leave(), STAMP, b"t"))
+    data[byte] ^= 1 << bit
+    with pytest.raises(BadDatagram, match="sealed with another token, or damaged"):
+        decode_from_viewer(bytes(data), b"t")
+
+
+def test_a_token_that_can_be_guessed_is_refused_and_a_good_one_shown() -> None:
+    check_token(b"")
+    check_token(b"0123456789abcdef")
+    with pytest.raises(InvalidValue, match=r"a token of 15 bytes, .* 16 are the least.*openssl"):
+        check_token(b"0123456789abcde")

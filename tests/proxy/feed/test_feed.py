@@ -17,21 +17,25 @@ from kwire.proxy.feed import receiver, sender, viewers
 from kwire.proxy.feed.datagrams import (
     LIMIT,
     Challenge,
+    FromProxy,
     Release,
     Seen,
     ShownEvent,
+    Stamp,
     Status,
     Subscribe,
     decode_from_proxy,
+    decode_from_viewer,
     encode,
     encode_shown_event,
 )
 from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.feed.sender import Feed
+from kwire.proxy.feed.sessions import Session
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy
-from tests.support.proxy.feed.voting_traffic import HERE, ShownEvents, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import HERE, TOKEN, ShownEvents, traffic, viewer
 from tests.support.seed import SEED
 
 
@@ -170,7 +174,8 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
             stranger.connect((run.feed.address.host, run.feed.address.port))
             stranger.settimeout(60)
-            good = encode(Subscribe(cookie=b"guessed", backlog=1000), b"")
+            guessed = Stamp(bytes(16), b"guessed".ljust(24), 1, 0)
+            good = encode(Subscribe(nonce=b"mine", backlog=1000), guessed, b"")
             for number in range(200):
                 cut = good[: number % len(good)]
                 stranger.send(bytes(dice.randbytes(number * 7)) if number % 2 else cut)
@@ -178,9 +183,10 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
             await run.vote()
             stranger.send(good)
             answer = await asyncio.to_thread(stranger.recv, 65536)
-            assert isinstance(decode_from_proxy(answer, b""), Challenge)
-            assert len(answer) <= len(good) + 16
-            stranger.send(encode(Release(cookie=b"guessed", number=1, flow=0), b""))
+            _, challenge = decode_from_proxy(answer, b"")
+            assert challenge == Challenge(nonce=b"mine")
+            assert len(answer) <= len(good)
+            stranger.send(encode(Release(number=1, flow=0), guessed, b""))
             await eventually(lambda: run.feed.ignored == 201)
             stranger.setblocking(False)
             with pytest.raises(BlockingIOError):
@@ -190,10 +196,10 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
 async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receiver, "REPEAT", 0.01)
     good, bad = ShownEvents(), ShownEvents()
-    async with traffic(token=b"sesame") as run:
+    async with traffic(token=TOKEN) as run:
         address = run.feed.address
-        guessing = Receiver(address, bad.append, token=b"guess", timeout=0.2)
-        async with viewer(address, good, token=b"sesame"), guessing as one:
+        guessing = Receiver(address, bad.append, token=b"guessed guessed guessed", timeout=0.2)
+        async with viewer(address, good, token=TOKEN), guessing as one:
             await run.vote()
             await eventually(lambda: len(good.flows) == 1)
             assert one.status is None
@@ -203,7 +209,8 @@ async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.Monke
 
 
 def sealed(body: bytes) -> bytes:
-    return b"kwf\x01" + hmac.digest(b"", body, "sha256")[:16] + body
+    seal = hmac.digest(b"", b"kwf\x02" + bytes(56) + body, "sha256")[:16]
+    return b"kwf\x02" + seal + bytes(56) + body
 
 
 async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
@@ -214,23 +221,34 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
     wrong = [
         b"",
         b"\xff" * 5000,
-        b"kwf\x02" + bytes(40),
+        b"kwf\x03" + bytes(90),
         sealed(b"\xc1"),
         sealed(b"\xdd\xff\xff\xff\xff"),
-        encode(Seen(sequence=1, events=(msgspec.Raw(b"\x01"),)), b""),
-        encode(Seen(sequence=2, events=(encode_shown_event(ShownEvent(records=())),)), b""),
-        encode(Seen(sequence=3, events=(encode_shown_event(ShownEvent(records=(record,))),)), b""),
+        sealed(b"\x81\xa1x" + b"\x91" * 8000),
+    ]
+    unreadable: list[FromProxy] = [
+        Seen(sequence=1, events=(msgspec.Raw(b"\x01"),)),
+        Seen(sequence=2, events=(encode_shown_event(ShownEvent(records=())),)),
+        Seen(sequence=3, events=(encode_shown_event(ShownEvent(records=(record,))),)),
     ]
     shown = ShownEvents()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as proxy:
         proxy.bind(("127.0.0.1", 0))
         async with viewer(Address(*proxy.getsockname()), shown) as one:
-            _, client = await asyncio.to_thread(proxy.recvfrom, 65536)
+            data, client = await asyncio.to_thread(proxy.recvfrom, 65536)
+            _, subscribe = decode_from_viewer(data, b"")
+            assert isinstance(subscribe, Subscribe)
             for data in wrong:
                 proxy.sendto(data, client)
-            proxy.sendto(encode(Status(feed="f", sequence=3, seconds=10.0), b""), client)
+            session = Session(b"F" * 16, b"S" * 24)
+            challenge = Stamp(session.feed, session.id, 0, (1 << 64) - 1)  # its clock ends now
+            proxy.sendto(encode(Challenge(nonce=subscribe.nonce), challenge, b""), client)
+            now = challenge.time / 1000
+            status = Status(feed="f", sequence=3, seconds=10.0)
+            for message in [*unreadable, status]:
+                proxy.sendto(encode(message, session.stamp(now), b""), client)
             await eventually(lambda: one.status is not None)
-            assert one.unreadable == len(wrong)
+            assert one.unreadable == len(wrong) + len(unreadable)
             assert one.problem == "a record with a time out of range"
     assert shown == []
 
@@ -238,7 +256,11 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
 def test_other_machines_need_a_token() -> None:
     with pytest.raises(InvalidValue, match=r"a feed at 0\.0\.0\.0:9900 needs a token"):
         Feed(Address("0.0.0.0", 9900))
-    Feed(Address("0.0.0.0", 9900), token=b"x")
+    with pytest.raises(InvalidValue, match="a token of 1 bytes, which can be guessed"):
+        Feed(Address("0.0.0.0", 9900), token=b"x")
+    with pytest.raises(InvalidValue, match="a token of 1 bytes, which can be guessed"):
+        Receiver(Address("127.0.0.1", 9900), lambda _: None, token=b"x")
+    Feed(Address("0.0.0.0", 9900), token=TOKEN)
     Feed(Address("::1", 9900))
 
 

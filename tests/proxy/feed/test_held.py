@@ -191,7 +191,7 @@ async def test_a_command_that_comes_twice_is_done_once() -> None:
         held(run, one, shown) as reader,
     ):
         number = next(one._numbers)
-        release = Release(cookie=one._cookie, number=number, flow=shown.held[0].number)
+        release = Release(number=number, flow=shown.held[0].number)
         answers = [await one._ask(release, number) for _ in range(2)]
         assert answers[0] == answers[1]
         assert await reader.readexactly(len(GRANTED)) == GRANTED

@@ -7,13 +7,14 @@ import pytest
 
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from kwire.net.address import Address
+from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.feed import receiver
 from kwire.proxy.feed.datagrams import AddRule, GetRules
 from kwire.proxy.feed.receiver import LONGEST_RULE, CommandRefused, Receiver
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy
-from tests.support.proxy.feed.voting_traffic import ShownEvents, Traffic, traffic, viewer
+from tests.support.proxy.feed.voting_traffic import TOKEN, ShownEvents, Traffic, traffic, viewer
 
 DROP = "{name: lost, match: ~api Vote, drop: true}"
 CLOSE = "{name: cut, match: ~api Vote, close: true}"
@@ -29,7 +30,7 @@ async def is_answered(run: Traffic) -> bool:
 
 
 async def test_a_rule_acts_while_it_is_there_and_switched_on() -> None:
-    async with traffic(b"secret") as run, viewer(run.feed.address, ShownEvents(), b"secret") as one:
+    async with traffic(TOKEN) as run, viewer(run.feed.address, ShownEvents(), TOKEN) as one:
         await one.reached()
         assert await one.rules() == ()
         assert await one.add_rule(CLOSE) == ("cut",)
@@ -108,12 +109,17 @@ async def test_an_answer_that_is_lost_does_not_make_a_command_be_done_twice(
 
 async def test_a_port_that_another_had_before_gets_no_old_answer() -> None:
     """A viewer that was killed has not taken its leave; the next may be given its port."""
-    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
-        await one.reached()
-        await one.add_rule(DROP)
-        first = next(one._numbers)
-    again = viewer(run.feed.address, ShownEvents())
-    assert next(again._numbers) > first
+    async with traffic() as run, lossy(run.feed.address, []) as way:
+        killed = viewer(way, ShownEvents())
+        await killed.__aenter__()
+        await killed.reached()
+        await killed.add_rule(DROP)
+        await cancel_and_wait(killed._tasks)
+        killed._stream.close()
+        async with viewer(way, ShownEvents()) as one:
+            await one.reached()
+            assert await one.add_rule(CLOSE) == ("cut",)
+        assert [entry.name for entry in run.rules.entries] == ["lost", "cut"]
 
 
 async def test_a_long_list_comes_whole_while_hits_are_counted(
@@ -159,23 +165,23 @@ async def test_without_an_answer_it_is_unknown_and_done_later_only_once() -> Non
             receive = run.feed._answer
             kept: list[tuple[object, object]] = []
 
-            async def still(message: object, address: object) -> None:
-                kept.append((message, address))
+            async def still(message: object, viewer: object) -> None:
+                kept.append((message, viewer))
 
             run.feed._answer = still  # type: ignore[method-assign]
             with pytest.raises(AnswerLost, match=r"no answer from .* for 0\.3 s"):
                 await one.add_rule(DROP)
             assert not run.rules.entries
             commands = [pair for pair in kept if isinstance(pair[0], AddRule)]
-            for message, address in [*commands, *commands]:
-                await receive(message, address)  # type: ignore[arg-type]
+            for message, sender in [*commands, *commands]:
+                await receive(message, sender)  # type: ignore[arg-type]
         assert [entry.name for entry in run.rules.entries] == ["lost"]
         assert run.rules.revision == 1
 
 
 async def test_nobody_there_and_another_token_are_said_in_a_sentence() -> None:
-    async with traffic(b"secret") as run:
-        for token in (b"", b"guess"):
+    async with traffic(TOKEN) as run:
+        for token in (b"", b"guessed guessed guessed"):
             async with Receiver(
                 run.feed.address, lambda _: None, token=token, timeout=0.1
             ) as stranger:

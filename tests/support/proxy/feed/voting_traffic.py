@@ -19,6 +19,7 @@ from kwire.proxy.filters.rule_set import RuleSet
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, node
 
 HERE = Address("127.0.0.1", 0)
+TOKEN = b"0123456789abcdef"
 
 
 @dataclass
