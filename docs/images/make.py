@@ -165,7 +165,10 @@ def browser(feed: Address) -> None:
         port = taken.getsockname()[1]
     kwire = Path(sys.executable).with_name("kwire")
     view = ["--view", "!~api ApiVersions,Fetch"]
-    server = subprocess.Popen([kwire, "watch", str(feed), "--web", str(port), *view])
+    run = [str(kwire), "watch", str(feed), "--web", str(port), *view]
+    server = subprocess.Popen(run, stderr=subprocess.PIPE, text=True)
+    assert server.stderr
+    url = server.stderr.readline().removeprefix("open ").partition(";")[0]
     options = webdriver.ChromeOptions()
     options.binary_location = which("chromium") or ""
     options.add_argument("--disable-dev-shm-usage")  # containers have little of it
@@ -175,7 +178,7 @@ def browser(feed: Address) -> None:
     try:
         driver = webdriver.Chrome(options, service)
         time.sleep(2)
-        driver.get(f"http://127.0.0.1:{port}/?fontsize=14")
+        driver.get(url)
         time.sleep(25)  # the screen is a canvas, which does not tell what it shows
         driver.save_screenshot(str(HERE / "watch-browser.png"))
         driver.quit()

@@ -4,29 +4,56 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import shlex
 import socket
 import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
+from string import Template
 from typing import ClassVar
 
 from aiohttp import web
 from textual_serve import server
 from textual_serve.app_service import AppService
 
+from kwire.cli.browser_access import DOWNLOADS, SOCKET, BrowserAccess, BrowserRequest
 from kwire.cli.errors import CommandFailed
 from kwire.cli.screen import screen
 
 HOST = "127.0.0.1"
 
+SCREENS = 4
+"""Most screens at a time: each of them is a process."""
+
 PATIENCE = 10.0
-"""Seconds that a screen may take to end."""
+"""Seconds that a screen may take to end before its process is killed."""
+
+PAGE = Path(__file__).with_name("watch_page.html")
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",  # the address of the first request has the key
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+# xterm.js writes its styles into the page; everything else is a file of this server.
+_CONTENT = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+    "img-src 'self' data:; connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
 
 
 class BrowserScreen(AppService):
-    """The process of one browser's screen; `stop` waits until it has ended.
+    """The process of one browser's screen, which ends with the browser's websocket, and it with it.
 
-    asyncio complains, with a traceback, of a process that outlives its loop.
+    `stop` waits until the process has ended: asyncio complains, with a traceback, of one that
+    outlives its loop.
     """
 
     running: ClassVar[set[BrowserScreen]] = set()
@@ -36,31 +63,129 @@ class BrowserScreen(AppService):
         self.running.add(self)
         await super().start(width, height)
 
+    async def run(self) -> None:
+        """Show what the process draws until it ends; then close the websocket."""
+        await super().run()
+        with suppress(ConnectionError):  # the browser has gone
+            await self.remote_close()
+
     async def stop(self) -> None:
-        """Stop the process and wait until it has ended."""
+        """Stop the process and wait until it has ended; kill it if it takes too long."""
         self.running.discard(self)
-        await super().stop()
-        if self._process is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE):
-                    await self._process.wait()
+        if self._process is None:
+            return
+        # In tasks: `run` swallows a cancellation, and with it that of a timeout around it.
+        stopping = [asyncio.create_task(super().stop()), asyncio.create_task(self._process.wait())]
+        _, unfinished = await asyncio.wait(stopping, timeout=PATIENCE)
+        if unfinished:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await asyncio.wait(unfinished)
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        """Open the process itself: a shell would be killed in its place."""
+        self._process = process = await asyncio.create_subprocess_exec(
+            *shlex.split(self.command),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=self._build_environment(width, height),
+        )
+        self._stdin = process.stdin
+        return process
 
 
 vars(server)["AppService"] = BrowserScreen  # the name by which `handle_websocket` makes one
 
 
 class WatchServer(server.Server):
-    """Serves browsers of this machine. Refuses pages of other origins, which could command it."""
+    """Serves browsers of this machine that have brought the key; `BrowserAccess` says which."""
+
+    def __init__(self, command: str, port: int) -> None:
+        super().__init__(command, host=HOST, port=port, title="kwire watch")
+        self._access = BrowserAccess(f"{HOST}:{port}", secrets.token_urlsafe)
+        self._screens = 0
+
+    async def _make_app(self) -> web.Application:
+        folder = f"/{self._access.folder}"
+        app = web.Application(middlewares=[self._refuse_others])
+        app.add_routes(
+            [
+                web.get("/", self._let_in, allow_head=False),
+                web.get(f"{folder}/", self._show_page),
+                web.get(f"{folder}/{SOCKET}", self.handle_websocket),
+                web.get(f"/{DOWNLOADS}/{{key}}", self.handle_download),
+                web.static(f"{folder}/static", self.statics_path),
+            ]
+        )
+        app.on_response_prepare.append(self._add_headers)
+        app.on_startup.append(self.on_startup)
+        app.on_shutdown.append(self.on_shutdown)
+        return app
+
+    @web.middleware
+    async def _refuse_others(
+        self,
+        request: web.Request,
+        handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+    ) -> web.StreamResponse:
+        headers = request.headers
+        asked = BrowserRequest(
+            path=request.path,
+            hosts=headers.getall("Host", ()),
+            origins=headers.getall("Origin", ()),
+            sites=headers.getall("Sec-Fetch-Site", ()),
+            cookies=request.cookies,
+        )
+        if problem := self._access.why_refused(asked):
+            raise web.HTTPForbidden(text=problem)
+        return await handler(request)
+
+    async def _add_headers(self, _: web.Request, response: web.StreamResponse) -> None:
+        response.headers.update(_HEADERS)
+        response.headers["Content-Security-Policy"] = _CONTENT.format(host=self._access.host)
+
+    async def _let_in(self, request: web.Request) -> web.Response:
+        """Take the key for cookies, and the browser to the page."""
+        if problem := self._access.use_key(request.query.get("key", "")):
+            raise web.HTTPForbidden(text=problem)
+        response = web.Response(status=303, headers={"Location": f"/{self._access.folder}/"})
+        for path, value in self._access.cookies:
+            response.headers.add("Set-Cookie", self._cookie(path, value))
+        self._print(f"a browser is there; for another one open {self._access.url}")
+        return response
+
+    def _cookie(self, path: str, value: str) -> str:
+        # Two of one name: aiohttp's set_cookie would keep the second alone.
+        name = self._access.cookie_name
+        return f"{name}={value}; Path={path}; HttpOnly; SameSite=Strict"
+
+    async def _show_page(self, _: web.Request) -> web.Response:
+        self._expect_room()
+        address = f"ws://{self._access.host}/{self._access.folder}/{SOCKET}"
+        page = Template(PAGE.read_text()).substitute(socket=address)
+        return web.Response(text=page, content_type="text/html")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Serve one screen to one browser."""
-        if request.headers.get("Origin") != self.public_url:
-            raise web.HTTPForbidden(text=f"open {self.public_url} itself")
-        return await super().handle_websocket(request)
+        self._expect_room()
+        self._screens += 1
+        try:
+            return await super().handle_websocket(request)
+        finally:
+            self._screens -= 1
+
+    def _expect_room(self) -> None:
+        if self._screens >= SCREENS:
+            sentence = f"{SCREENS} screens are open, and no more can be: close one, then reload"
+            raise web.HTTPServiceUnavailable(text=sentence)
 
     async def on_startup(self, app: web.Application) -> None:
         """Print the address."""
-        screen(stderr=True).print(f"open {self.public_url}; Ctrl-C ends it", style="dim")
+        self._print(f"open {self._access.url}; Ctrl-C ends it")
+
+    def _print(self, line: str) -> None:
+        screen(stderr=True).print(line, style="dim", markup=False, highlight=False, soft_wrap=True)
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Close the browsers' connections, which the server would wait for otherwise."""
@@ -85,4 +210,4 @@ def serve(port: int, arguments: list[str]) -> None:
         ) from error
     program = "from kwire.cli.main import main; main()"
     command = shlex.join([sys.executable, "-c", program, *arguments])
-    WatchServer(command, host=HOST, port=port, title="kwire watch").serve()
+    WatchServer(command, port).serve()

@@ -21,8 +21,7 @@ QUIET = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--no-first-run",
 )
-"""It asks nobody but this machine: textual's page names fonts of another host, and the browser
-waits half a minute for them where there is no network."""
+"""It asks nobody but this machine: where there is no network it would wait half a minute."""
 
 
 @pytest.fixture

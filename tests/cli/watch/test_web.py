@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import re
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from subprocess import PIPE
 from threading import Event
 from typing import TYPE_CHECKING
 
-from aiohttp import ClientSession, WSCloseCode
+from aiohttp import ClientSession, CookieJar, WSCloseCode
 
 from real_kafka import free_port
 from tests.support.browser import chromium
@@ -73,15 +73,17 @@ class Browser:
 
 
 @contextmanager
-def served(feed: str) -> Iterator[str]:
-    """The page's address."""
+def served(feed: str, *options: str) -> Iterator[str]:
+    """Serve the screen; yield the address that is printed, with its key."""
     port = str(free_port())
-    run = [str(KWIRE), "watch", feed, "--web", port]
+    run = [str(KWIRE), "watch", feed, "--web", port, *options]
     with subprocess.Popen(run, stdout=PIPE, stderr=PIPE, text=True) as server:
         try:
             assert server.stderr
             line = server.stderr.readline()
-            told = re.fullmatch(r"open (http://127\.0\.0\.1:\d+); Ctrl-C ends it\n", line)
+            told = re.fullmatch(
+                r"open (http://127\.0\.0\.1:\d+/\?key=[\w-]{43}); Ctrl-C ends it\n", line
+            )
             assert told
             _wait_for_listener(int(port))
             yield told[1]
@@ -121,6 +123,9 @@ def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) 
     with feeding_proxy(node) as (address, feed), served(feed) as url:
         browser = Browser(chromium, url)
         browser.until(lambda text: "kwire watch" in text and "0 lost" in text)
+        assert "?" not in chromium.current_url  # the key is gone from the address
+        log = chromium.get_log("browser")  # type: ignore[no-untyped-call]
+        assert [entry for entry in log if entry["level"] == "SEVERE"] == []
         talk(address)
         browser.until(lambda text: "ApiVersions v4" in text and "API 9999 v3" in text)
         browser.press("/")
@@ -140,23 +145,16 @@ def test_a_browser_shows_filters_holds_and_resumes(node: str, chromium: Chrome) 
         hold_and_resume(browser, address, "HELD ←")
 
 
-def test_a_page_from_elsewhere_gets_no_screen(node: str) -> None:
-    with feeding_proxy(node) as (_, feed), served(feed) as url:
-        answers = {}
-        for origin in (None, "http://evil.example"):
-            connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
-            connection.request("GET", "/ws", headers={"Origin": origin} if origin else {})
-            answers[origin] = connection.getresponse().status
-            connection.close()
-        assert answers == {None: 403, "http://evil.example": 403}
-
-
-def close_code(url: str, opened: Event) -> int | None:
+def close_code(url: str, opened: Event, pages: list[str]) -> int | None:
     """Open a screen as a browser does; return the code with which the server closes it."""
 
     async def browse() -> int | None:
-        async with ClientSession() as session, asyncio.timeout(90):
-            browser = await session.ws_connect(f"{url}/ws", headers={"Origin": url})
+        jar = CookieJar(unsafe=True)  # also for a host that is an address
+        async with ClientSession(cookie_jar=jar) as session, asyncio.timeout(90):
+            async with session.get(url) as page:
+                pages.append(await page.text())
+                headers = {"Origin": str(page.url.origin())}
+            browser = await session.ws_connect(page.url / "ws", headers=headers)
             await browser.receive()  # the screen has begun
             opened.set()
             async for _ in browser:
@@ -166,11 +164,25 @@ def close_code(url: str, opened: Event) -> int | None:
     return asyncio.run(browse())
 
 
-def test_the_server_closes_a_screen_that_is_open_when_it_ends(node: str) -> None:
-    """It would wait for the browser otherwise, for half a minute."""
-    opened = Event()
-    with feeding_proxy(node) as (_, feed), ThreadPoolExecutor(1) as pool:
-        with served(feed) as url:
-            code = pool.submit(close_code, url, opened)
+def test_the_server_closes_a_screen_that_is_open_when_it_ends(node: str, tmp_path: Path) -> None:
+    """It would wait for the browser otherwise, for half a minute. The token is read by no other."""
+    opened, pages, token = Event(), list[str](), tmp_path / "token"
+    token.write_text("0123456789abcdef")
+    with (
+        feeding_proxy(node, "--feed-token", str(token)) as (_, feed),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        with served(feed, "--token", str(token)) as url:
+            code = pool.submit(close_code, url, opened, pages)
             assert opened.wait(90)
+            commands = [read(file) for file in Path("/proc").glob("[0-9]*/cmdline")]
+            assert any(f"watch\0{feed}\0--backlog" in command for command in commands)
+            assert not any(token.read_text() in text for text in (*commands, *pages))
         assert code.result() == WSCloseCode.OK
+
+
+def read(file: Path) -> str:
+    """Return what a file holds; nothing if the process has ended meanwhile."""
+    with suppress(OSError):
+        return file.read_text(errors="replace")
+    return ""
