@@ -103,7 +103,9 @@ class WatchServer(server.Server):
 
     def __init__(self, command: str, port: int) -> None:
         super().__init__(command, host=HOST, port=port, title="kwire watch")
-        self._access = BrowserAccess(f"{HOST}:{port}", secrets.token_urlsafe)
+        # Browsers leave the port of http out, in Host and in Origin.
+        host = HOST if port == 80 else f"{HOST}:{port}"
+        self._access = BrowserAccess(host, secrets.token_urlsafe)
         self._screens = 0
 
     async def _make_app(self) -> web.Application:

@@ -87,6 +87,11 @@ async def test_every_answer_keeps_the_page_to_itself(served: Served) -> None:
     assert statuses == [403, 403, 200, 200, 404]
 
 
+def test_the_port_of_http_is_no_part_of_the_address() -> None:
+    assert WatchServer("", 80)._access.origin == "http://127.0.0.1"
+    assert WatchServer("", 81)._access.origin == "http://127.0.0.1:81"
+
+
 @pytest.mark.parametrize("origin", [None, "http://evil.example", "null"])
 async def test_a_page_from_elsewhere_gets_no_screen(served: Served, origin: str | None) -> None:
     """The cookie alone does not help: a browser may send it along."""
