@@ -253,6 +253,8 @@ class Receiver:
                         await asyncio.wait([answer], timeout=REPEAT)
                         if answer.done():
                             return answer.result()
+                    reason = "it was started again, or has forgotten this viewer"
+                    raise AnswerLost(f"no answer from {self._address}: {reason}")
         finally:
             self._requests.pop(key, None)
         raise AnswerLost(f"no answer from {self._address} for {self._timeout:g} s")

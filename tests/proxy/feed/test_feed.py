@@ -193,6 +193,25 @@ async def test_garbage_is_ignored_and_nobody_is_sent_what_he_did_not_want() -> N
                 stranger.recv(65536)
 
 
+async def test_a_command_that_fails_ends_neither_the_feed_nor_its_viewers(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RecursionError("a fault of ours")
+
+    async with (
+        traffic() as run,
+        Receiver(run.feed.address, lambda _: None, timeout=0.1) as one,
+    ):
+        await eventually(lambda: one.status is not None)
+        with monkeypatch.context() as broken:
+            broken.setattr(run.feed._controls, "execute", fail)
+            with pytest.raises(AnswerLost):
+                await one.set_hold("~api Vote")
+        assert "a viewer's SetHold is not answered" in caplog.text
+        await one.set_hold(None)
+
+
 async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(receiver, "REPEAT", 0.01)
     good, bad = ShownEvents(), ShownEvents()

@@ -183,7 +183,7 @@ async def test_a_command_whose_session_has_ended_is_not_done_in_the_next() -> No
         for known in run.feed._viewers:
             run.feed._viewers.remove(known)
         path.is_cut = False
-        with pytest.raises(AnswerLost):
+        with pytest.raises(AnswerLost, match="has forgotten this viewer"):
             await adding
         await one._subscribe()
         assert await one.rules() == ()
