@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import shlex
@@ -195,7 +196,8 @@ class WatchServer(server.Server):
         await asyncio.gather(*closing, return_exceptions=True)  # a browser may be gone already
 
     def initialize_logging(self) -> None:
-        """Log no requests."""
+        """Log no requests, those that are no HTTP neither: anybody could fill the terminal."""
+        logging.getLogger("aiohttp").addHandler(logging.NullHandler())
 
 
 def serve(port: int, arguments: list[str]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from subprocess import PIPE
 from threading import Event
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from aiohttp import ClientSession, CookieJar, WSCloseCode
 
@@ -165,7 +166,10 @@ def close_code(url: str, opened: Event, pages: list[str]) -> int | None:
 
 
 def test_the_server_closes_a_screen_that_is_open_when_it_ends(node: str, tmp_path: Path) -> None:
-    """It would wait for the browser otherwise, for half a minute. The token is read by no other."""
+    """It would wait for the browser otherwise, for half a minute.
+
+    The token is in no argument meanwhile, and a request that is no HTTP prints nothing.
+    """
     opened, pages, token = Event(), list[str](), tmp_path / "token"
     token.write_text("0123456789abcdef")
     with (
@@ -178,6 +182,10 @@ def test_the_server_closes_a_screen_that_is_open_when_it_ends(node: str, tmp_pat
             commands = [read(file) for file in Path("/proc").glob("[0-9]*/cmdline")]
             assert any(f"watch\0{feed}\0--backlog" in command for command in commands)
             assert not any(token.read_text() in text for text in (*commands, *pages))
+            at = urlsplit(url)
+            with socket.create_connection((at.hostname, at.port), timeout=90) as stranger:
+                stranger.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+                assert stranger.recv(12) == b"HTTP/1.0 400"
         assert code.result() == WSCloseCode.OK
 
 
