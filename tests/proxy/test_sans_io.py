@@ -10,6 +10,7 @@ IO_MODULES = {
     "handshake",
     "served_cluster",
     "new_listeners",
+    "proof",
     "reach",
     "receiver",
     "recorder",

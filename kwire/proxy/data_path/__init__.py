@@ -5,6 +5,8 @@
     handshake      TLS with the client, where its listener wants it
     relay          both sockets of a connection, from accept to the last close
     reach          the connection to the node, or to a standby
+    proof          the proof that a Kafka node is there, where only a message named it
+    guard          what passes to such a node
     side           one socket: reads a chunk, and gives it to the framer of its direction
     framer         follows the frames in the chunk; pairing finds the flow of each
     pairing        requests that wait for their responses, by correlation id

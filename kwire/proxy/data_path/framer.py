@@ -206,8 +206,7 @@ class Framer:
     def _lose(self, size: int, at: float) -> None:
         """Look at no more bytes of this direction: a size that cannot be one has no end either."""
         self.lost = True
-        text = f"{describe_size(size)}, 1 to {self._limit} allowed; from here on bytes only pass"
-        self._pairing.report_unreadable(text, at)
+        self._pairing.report_lost(f"{describe_size(size)}, 1 to {self._limit} allowed", at)
 
     def _follow(self, size: int, flow: Flow | None, direction: Direction) -> None:
         self.frames += 1

@@ -8,6 +8,13 @@ from kwire.net.address import Address
 from kwire.net.tls import ClientTls, ServerTls
 
 
+@dataclass(slots=True, eq=False)
+class ListenerGuard:
+    """The state of a node that only a message named. believed: True once a node named it."""
+
+    believed: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
     """One node and the address at which the proxy stands in front of it.
@@ -15,6 +22,7 @@ class Listener:
     node_id: None where it is not known. listen: port 0 lets the system choose one, which
     `Proxy.listen` returns. standbys: tried in turn where the node does not accept.
     tls: with clients; upstream_tls: with the node and its standbys; None for none.
+    guard: what passes to a node that only a message named; None for one that was configured.
     """
 
     node_id: int | None
@@ -23,6 +31,7 @@ class Listener:
     standbys: tuple[Address, ...] = ()
     tls: ServerTls | None = None
     upstream_tls: ClientTls | None = None
+    guard: ListenerGuard | None = field(default=None, compare=False)
 
     @property
     def presents_certificate(self) -> bool:

@@ -151,6 +151,10 @@ class Pairing:
         """Send a notice of bytes that passed and could not be understood."""
         self.notify(NoticeKind.UNREADABLE, text, at)
 
+    def report_lost(self, text: str, at: float) -> None:
+        """Send a notice that a direction is not looked at any more."""
+        self.report_unreadable(f"{text}; from here on bytes only pass", at)
+
     def close(self, reason: str) -> None:
         """End what is pending without a response: the connection is gone."""
         while self._pending:

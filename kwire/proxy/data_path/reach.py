@@ -10,6 +10,7 @@ from ssl import SSLContext, SSLError
 
 from kwire.net.address import Address
 from kwire.net.tls import handshake_failure
+from kwire.proxy.data_path.proof import NotKafka, Proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,14 @@ class Upstream:
     """The targets of a connection, of which the first that accepts is used.
 
     timeout: seconds for each. tls: None without it. name: which the certificate must be for, None
-    for the target's host.
+    for the target's host. prove: True to prove that a Kafka node is there before it is used.
     """
 
     targets: tuple[Address, ...]
     timeout: float
     tls: SSLContext | None = None
     name: str | None = None
+    prove: bool = False
 
 
 async def reach(
@@ -47,6 +49,9 @@ async def reach(
             async with asyncio.timeout(upstream.timeout):
                 await _connect(upstream, target, protocol)
             return None
+        except NotKafka as error:
+            of_tls = False
+            refusals.append(f"nothing passes to {target}: {error}")
         except SSLError as error:
             of_tls = True
             refusals.append(f"{target} {handshake_failure(error)}")
@@ -59,13 +64,21 @@ async def reach(
 async def _connect(upstream: Upstream, target: Address, protocol: asyncio.Protocol) -> None:
     loop = asyncio.get_running_loop()
     host, port = target.host, target.port
+    proof = Proof(protocol) if upstream.prove else None
+    first = protocol if proof is None else proof
     if upstream.tls is None:
-        await loop.create_connection(lambda: protocol, host, port)
+        transport, _ = await loop.create_connection(lambda: first, host, port)
     else:
         name = upstream.name or host
-        await loop.create_connection(
-            lambda: protocol, host, port, ssl=upstream.tls, server_hostname=name
+        transport, _ = await loop.create_connection(
+            lambda: first, host, port, ssl=upstream.tls, server_hostname=name
         )
+    if proof is not None:
+        try:
+            await proof.proven
+        except BaseException:
+            transport.abort()
+            raise
 
 
 def _reason(error: OSError | UnicodeError) -> str:

@@ -19,12 +19,13 @@ from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.filter_runner import FilterRunner
 from kwire.proxy.data_path.framer import Framing
 from kwire.proxy.data_path.gate import FRAME_HELD
+from kwire.proxy.data_path.guard import GuardedPairing
 from kwire.proxy.data_path.handshake import Handshake
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.own_requests import PairingWithOwn
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FilterStage, NoFilters, Transport
-from kwire.proxy.data_path.reach import Upstream
+from kwire.proxy.data_path.reach import Upstream, reach
 from kwire.proxy.data_path.relay import Relay
 from kwire.proxy.data_path.side import Side
 from kwire.proxy.filters.chain import Filters
@@ -163,10 +164,29 @@ class Proxy:
         """Send events to one more sink, from now on."""
         self._sinks += (sink,)
 
+    def tell_about(self, listener: Listener, kind: NoticeKind, text: str, client: str = "") -> None:
+        """Send a notice about a node to the sinks, where no connection is concerned."""
+        connection = self._connection(listener, client)
+        self._emit(Notice(connection=connection, at=time.time(), kind=kind, text=text))
+
+    def is_used(self, listener: Listener) -> bool:
+        """Return True while a client is connected there."""
+        return listener in self._relays.values()
+
+    async def is_kafka(self, listener: Listener) -> bool:
+        """Connect to the node once; return True if it is reached, and answers if it is guarded."""
+        upstream = self._open_listeners[listener].upstream
+        return await reach(upstream, _HangUp(), lambda target: None) is None
+
     async def unlisten(self, listener: Listener) -> None:
         """Accept no more in front of a node; the connections stay."""
         del self._addresses[listener], self._open_listeners[listener]
         await stop_accepting(self._servers.pop(listener))
+
+    def cut(self, listener: Listener, reason: str) -> None:
+        """Close the connections that have come to a listener."""
+        for relay in [relay for relay, at in self._relays.items() if at == listener]:
+            relay.abort(reason)
 
     async def drain(self, seconds: float, listener: Listener | None = None) -> None:
         """Take no more requests; close each connection when all is answered, or after this time.
@@ -219,10 +239,8 @@ class Proxy:
         return handshake
 
     def _report_handshake(self, open_listener: _OpenListener, client: Address, reason: str) -> None:
-        connection = self._connection(open_listener.listener, str(client))
-        text = f"{client.host} {reason}"
-        kind = NoticeKind.HANDSHAKE_FAILED
-        self._emit(Notice(connection=connection, at=time.time(), kind=kind, text=text))
+        kind, text = NoticeKind.HANDSHAKE_FAILED, f"{client.host} {reason}"
+        self.tell_about(open_listener.listener, kind, text, str(client))
 
     def _connection(self, listener: Listener, client: str = "") -> ClientConnection:
         return ClientConnection(
@@ -236,13 +254,16 @@ class Proxy:
     def _relay(self, open_listener: _OpenListener, early: bytes = b"") -> Side:
         connection = self._connection(open_listener.listener)
         framing = Framing(self._wants, self.copies, self._frame_limit)
+        guard = open_listener.listener.guard
+        make_own = PairingWithOwn if guard is None else partial(GuardedPairing, guard)
         pairing: Pairing
         make_stage: Callable[[Transport], FilterStage]
         if self.filters is None:
-            pairing, make_stage = Pairing(connection, self._emit, self.copies), NoFilters
+            make_pairing = Pairing if guard is None else make_own
+            pairing, make_stage = make_pairing(connection, self._emit, self.copies), NoFilters
         else:
-            pairing = PairingWithOwn(connection, self._emit, self.copies)
-            make_stage = partial(FilterRunner, self.filters, pairing, self.held)
+            pairing = own = make_own(connection, self._emit, self.copies)
+            make_stage = partial(FilterRunner, self.filters, own, self.held)
         relay = Relay(
             connection,
             open_listener.upstream,
@@ -293,6 +314,14 @@ class Proxy:
         self._ticker = loop.call_later(self._limits.tick, self._tick)
 
 
+class _HangUp(asyncio.Protocol):
+    """Closes a connection that was opened to see whether it can be."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Close it."""
+        transport.close()
+
+
 class _OpenListener:
     """A listener with its certificates read, and the way to its node. Raises BadTls."""
 
@@ -312,5 +341,6 @@ class _OpenListener:
         context = None if with_node is None else with_node.context()
         name = None if with_node is None else with_node.name
         targets = (listener.upstream, *listener.standbys)
-        self.upstream = Upstream(targets, limits.connect, context, name)
+        prove = listener.guard is not None
+        self.upstream = Upstream(targets, limits.connect, context, name, prove)
         self.tls = tls

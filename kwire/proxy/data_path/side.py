@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Protocol, cast
 
 from kwire.proxy.data_path.framer import Framer
+from kwire.proxy.data_path.guard import NotPassed
 from kwire.proxy.data_path.listener import Limits
 
 WRITE_LIMIT = 64 * 1024
@@ -39,6 +40,9 @@ class SideOwner(Protocol):
 
     def nothing_held(self, side: Side) -> bool:
         """Return True if nothing that a side sent is held by filters."""
+
+    def abort(self, reason: str) -> None:
+        """Close both sides at once."""
 
 
 class Side(asyncio.Protocol):
@@ -85,7 +89,10 @@ class Side(asyncio.Protocol):
             return
         # One look at each clock a chunk: flows, limits and latencies all use these two.
         self._owner.moved = now = time.monotonic()
-        self._framer.feed(data, time.time(), now)
+        try:
+            self._framer.feed(data, time.time(), now)
+        except NotPassed as error:
+            self._owner.abort(str(error))
 
     def _keep(self, data: bytes) -> None:
         """Keep bytes that came before the other side was there, and pause again.

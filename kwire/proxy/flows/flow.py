@@ -145,6 +145,7 @@ class NoticeKind(Enum):
     FILTER_SLOW = "filter slow"
     NOT_FILTERED = "not filtered"
     BYPASSED = "bypassed"
+    ADDRESS_REFUSED = "address refused"
     SASL_TOKENS = "SASL tokens"
     HANDSHAKE_FAILED = "TLS handshake failed"
 
