@@ -22,6 +22,7 @@ from kwire.cli.flow_options import (
 from kwire.cli.lazy import lazy_group
 from kwire.cli.proxy_options import (
     AdvertisedHost,
+    AllowedNodes,
     ClusterId,
     ConfigFile,
     Feed,
@@ -80,6 +81,7 @@ def proxy(
     hold: Hold = None,
     rewrite_endpoints: RewriteEndpoints = False,
     advertised_host: AdvertisedHost = None,
+    allowed_nodes: AllowedNodes = None,
     strict: Strict = False,
     serve: Serve = None,
     serve_config: ServeConfigFile = None,

@@ -27,6 +27,7 @@ PLACES = (
     ("feed_token", "clusters.feed.token"),
     ("rewrite_endpoints", "clusters.rewrite_endpoints"),
     ("advertised_host", "clusters.advertised_host"),
+    ("allowed_nodes", "clusters.allowed_nodes"),
     ("strict", "clusters.strict"),
     ("serve", "clusters.serve.mode"),
     ("serve_config", "clusters.serve.client_config"),

@@ -106,6 +106,14 @@ AdvertisedHost = Annotated[
         help="The host in the addresses that nodes and clients get, if not that of --listen.",
     ),
 ]
+AllowedNodes = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST|*.DOMAIN|NETWORK/BITS[:PORT[-PORT]]",
+        help="With --rewrite-endpoints or --serve: connect to nodes here when messages name them, "
+        "not at the hosts of --listen and ports from 1024; may be repeated.",
+    ),
+]
 Strict = Annotated[
     bool,
     typer.Option(

@@ -94,7 +94,8 @@ def test_strict_is_for_nodes_that_advertise_the_proxy(kwire: Command, other: lis
 
 
 def test_a_listener_that_rewriting_opens_is_announced_as_the_first_are(node: str) -> None:
-    with proxy("--rewrite-endpoints", "--listen", f"1@127.0.0.1:0={node}") as (run, address):
+    options = ("--rewrite-endpoints", "--allowed-nodes", "broker-2")
+    with proxy(*options, "--listen", f"1@127.0.0.1:0={node}") as (run, address):
         with socket.create_connection(address, timeout=PATIENCE) as client:
             client.sendall(ASKED)
             assert client.recv(4, socket.MSG_WAITALL)
@@ -105,6 +106,20 @@ def test_a_listener_that_rewriting_opens_is_announced_as_the_first_are(node: str
         )
         lines, _ = end_with_ctrl_c(run)
     assert not [line for line in lines if "bypassed" in line]
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_address_that_is_not_allowed_is_told_of_once(node: str, form: tuple[str, ...]) -> None:
+    options = ("--rewrite-endpoints", *form, "--listen", f"1@127.0.0.1:0={node}")
+    with proxy(*options) as (run, address):
+        ask(address, 2)
+        assert run.stdout
+        told = "the address broker-2:9092 of node 2 in Metadata stays as it is: its host is no"
+        line = next(line for line in run.stdout if "refused" in line)
+        assert told in line
+        assert "--allowed-nodes" in line
+        lines, _ = end_with_ctrl_c(run)
+    assert not [line for line in lines if "refused" in line]
 
 
 def test_a_certificate_that_has_expired_is_a_warning_at_the_start(

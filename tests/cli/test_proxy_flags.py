@@ -9,6 +9,7 @@ import pytest
 from kwire.cli import proxy
 from kwire.net.address import Address
 from kwire.proxy.capture.record_topic import TopicAddress
+from kwire.proxy.data_path.allowed_nodes import AddressRule
 from kwire.proxy.service.config import ProxyConfig
 from tests.support.cli.command import Command
 
@@ -31,6 +32,11 @@ PLACES: dict[str, tuple[tuple[str, ...], str, object]] = {
         ("--rewrite-endpoints", "--advertised-host", "here"),
         "clusters.0.advertised_host",
         "here",
+    ),
+    "allowed_nodes": (
+        ("--rewrite-endpoints", "--allowed-nodes", "a:1", "--allowed-nodes", "*.b:9092-9094"),
+        "clusters.0.allowed_nodes.1",
+        AddressRule("*.b", range(9092, 9095)),
     ),
     "strict": (("--strict",), "clusters.0.strict", True),
     "serve": (SERVE, "clusters.0.serve.mode", "metadata"),
@@ -131,6 +137,8 @@ def test_without_options_all_is_shown_and_nothing_logged(
             "--serve knows nodes by their ids: give ID@ at 127.0.0.1:1.",
         ),
         (("--advertised-host", "a"), "--advertised-host is for --rewrite-endpoints or --serve: "),
+        (("--allowed-nodes", "a"), "--allowed-nodes is for --rewrite-endpoints or --serve: "),
+        ((*SERVE, "--allowed-nodes", "10.0.0.1/8"), "--allowed-nodes: '10.0.0.1/8' allows no "),
         (LISTEN, "two listeners are to listen at 127.0.0.1:19092."),
     ],
 )

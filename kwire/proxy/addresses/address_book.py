@@ -2,70 +2,146 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 from kwire.net.address import Address
+from kwire.proxy.flows.flow import Flow, Notice
 
-OnListener = Callable[[Address | None], None]
-"""Takes the proxy's address in front of a node, None if no listener could be opened."""
+FORMER = 1000
+"""Most addresses of closed listeners that are remembered, to be used again for the same nodes."""
 
-OpenListener = Callable[[int | None, Address, OnListener], None]
-"""Opens a listener in front of a node's id and address, and calls back with its address."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """An address of a node in a message. node_id: None if the message does not name the node.
+
+    by_node: True in responses, which nodes send. Clients send requests, so an address there is
+    believed only when a node has accepted the request. flow: of the message.
+    """
+
+    address: Address
+    node_id: int | None
+    by_node: bool
+    flow: Flow
+
+
+OnListener = Callable[[Address | str], None]
+"""Takes the proxy's address in front of a node, or the reason why there is none."""
+
+
+class ListenerOpener(Protocol):
+    """Opens the listeners that an address book requests."""
+
+    def request(self, naming: Naming, on_listener: OnListener) -> None:
+        """Open a listener in front of an address, and call back."""
+
+    def accepted(self, address: Address) -> None:
+        """Take note that a node has accepted a request with this address of the proxy's."""
+
+    def tell(self, notice: Notice) -> None:
+        """Show a notice to whoever watches the proxy."""
 
 
 class AddressBook:
     """Looks up the proxy's address for a node's, and the other way round.
 
     advertised_host: the host in the proxy's addresses, in place of the one its listeners listen at,
-    which may be a wildcard such as 0.0.0.0.
+    which may be a wildcard such as 0.0.0.0. opener: set before traffic flows, or what messages
+    request waits for it. named: the nodes' addresses that nodes have named since it was emptied.
     """
 
     def __init__(self, advertised_host: str | None = None) -> None:
         self._advertised_host = advertised_host
         self._proxy_addresses: dict[Address, Address] = {}
         self._node_addresses: dict[Address, Address] = {}
-        self._open_listener: OpenListener | None = None
-        self._waiting: list[tuple[int | None, Address, OnListener]] = []
+        self._former: OrderedDict[Address, Address] = OrderedDict()
+        self._unbelieved: set[Address] = set()
+        self._opener: ListenerOpener | None = None
+        self._waiting: list[tuple[Naming, OnListener]] = []
+        self.named: set[Address] = set()
 
-    def add(self, node: Address, listening: Address) -> Address:
-        """Add a listener in front of a node; return the address that others are given for it."""
+    def add(self, node: Address, listening: Address, *, believed: bool = True) -> Address:
+        """Add a listener in front of a node; return the address that others are given for it.
+
+        believed: False as long as only a request has named the node.
+        """
         advertised = Address(self._advertised_host or listening.host, listening.port)
-        self._proxy_addresses[_key(node)] = advertised
-        self._node_addresses[_key(advertised)] = node
+        self._former.pop(address_key(node), None)
+        self._proxy_addresses[address_key(node)] = advertised
+        self._node_addresses[address_key(advertised)] = node
+        if not believed:
+            self._unbelieved.add(address_key(node))
         return advertised
 
+    def believe(self, node: Address) -> None:
+        """Believe an address: a node has named it."""
+        self._unbelieved.discard(address_key(node))
+
+    def remove(self, node: Address) -> None:
+        """Remove a listener. Its address stays the node's: logs and clients may have it."""
+        advertised = self._proxy_addresses.pop(address_key(node))
+        self._unbelieved.discard(address_key(node))
+        self._former[address_key(node)] = advertised
+        if len(self._former) > FORMER:
+            _, oldest = self._former.popitem(last=False)
+            self._node_addresses.pop(address_key(oldest), None)
+
+    def former(self, node: Address) -> Address | None:
+        """Return the address of the listener that this node had, if it has been closed."""
+        return self._former.get(address_key(node))
+
     def proxy_address(self, address: Address) -> Address | None:
-        """Return the proxy's address for a node's, None if the book does not have the node.
+        """Return the proxy's address for a node's, None if none is open or it is not believed.
 
         An address of the proxy itself is returned as it is: the message has passed a proxy before.
         """
-        key = _key(address)
-        return address if key in self._node_addresses else self._proxy_addresses.get(key)
+        node = address_key(self.node_address(address))
+        proxied = None if node in self._unbelieved else self._proxy_addresses.get(node)
+        is_ours = proxied is not None and address_key(address) in self._node_addresses
+        return address if is_ours else proxied
+
+    def look_up(self, naming: Naming) -> Address | None:
+        """Return the same for an address in a message, and remember that nodes name it."""
+        proxied = self.proxy_address(naming.address)
+        if proxied is not None and naming.by_node:
+            self.named.add(address_key(self.node_address(naming.address)))
+        return proxied
 
     def node_address(self, address: Address) -> Address:
         """Return the node's address for the proxy's; any other address is returned as it is."""
-        return self._node_addresses.get(_key(address), address)
+        return self._node_addresses.get(address_key(address), address)
 
-    def open_with(self, open_listener: OpenListener) -> None:
-        """Set the function that opens listeners, and open those that were requested before."""
-        self._open_listener = open_listener
+    def open_with(self, opener: ListenerOpener) -> None:
+        """Set what opens listeners, and open those that were requested before."""
+        self._opener = opener
         waiting, self._waiting = self._waiting, []
-        for node_id, address, on_listener in waiting:
-            self.request_listener(node_id, address, on_listener)
+        for naming, on_listener in waiting:
+            self.request_listener(naming, on_listener)
 
-    def request_listener(
-        self, node_id: int | None, address: Address, on_listener: OnListener
-    ) -> None:
-        """Call `on_listener` with the proxy's address once a listener is in front of the node."""
-        proxied = self.proxy_address(address)
+    def request_listener(self, naming: Naming, on_listener: OnListener) -> None:
+        """Call `on_listener` once a listener is in front of the node, or cannot be."""
+        proxied = self.look_up(naming)
         if proxied is not None:
             on_listener(proxied)
-        elif self._open_listener is None:
-            self._waiting.append((node_id, address, on_listener))
+        elif self._opener is None:
+            self._waiting.append((naming, on_listener))
         else:
-            self._open_listener(node_id, address, on_listener)
+            self._opener.request(naming, on_listener)
+
+    def accepted(self, address: Address) -> None:
+        """Take note that a node has accepted a request that names the node at this address."""
+        if self._opener is not None:
+            self._opener.accepted(self.node_address(address))
+
+    def tell(self, notice: Notice) -> None:
+        """Show a notice to whoever watches the proxy."""
+        if self._opener is not None:
+            self._opener.tell(notice)
 
 
-def _key(address: Address) -> Address:
+def address_key(address: Address) -> Address:
     """Return the address with its host in lower case: names of hosts have no case."""
     return Address(address.host.lower(), address.port)

@@ -1,38 +1,60 @@
-"""Opens listeners of the proxy in front of nodes that passing messages name."""
+"""Opens listeners of the proxy in front of nodes that passing messages name, and closes them.
+
+1. An address counts if it is allowed, and if a node names it in a response or accepts a request
+   that names it. While such a request is under way its addresses have listeners, since a leader
+   connects there before it accepts a voter; but little passes at them (`data_path.guard`), and they
+   are closed if the request is not accepted.
+2. A listener is closed if nobody has named or used it for long and no Kafka node is behind it any
+   more, or if its node needs room for another address.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
+from kwire.errors import KwireError
 from kwire.net.address import Address
 from kwire.net.tasks import cancel_and_wait
-from kwire.proxy.addresses.address_book import AddressBook, OnListener
-from kwire.proxy.data_path.listener import Listener
+from kwire.proxy.addresses.address_book import AddressBook, Naming, OnListener
+from kwire.proxy.addresses.opened_listeners import OpenedListener, OpenedListeners
+from kwire.proxy.data_path.allowed_nodes import AllowedNodes
+from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.data_path.server import CannotListen, Proxy
+from kwire.proxy.flows.flow import Notice, NoticeKind
 
-LIMIT = 1000
-"""Most listeners that are opened for addresses in messages: a peer may send any number of them."""
+SWEEP = 5.0
+"""Seconds between looks at the listeners."""
+
+NOTICES = 1000
+"""Refusals that are remembered as told."""
 
 
 class NewListeners:
     """Fills an address book with the proxy's listeners, and opens those that it requests.
 
-    New listeners are like the first of the proxy's: at the same host, with the same TLS.
+    allowed: the addresses that count; by default those at the hosts of the proxy's own nodes. New
+    listeners are like the first of the proxy's: at the same host, with the same TLS.
     """
 
-    def __init__(self, proxy: Proxy, book: AddressBook) -> None:
+    def __init__(
+        self, proxy: Proxy, book: AddressBook, allowed: AllowedNodes | None = None
+    ) -> None:
         self._proxy = proxy
         self._book = book
-        self._waiting: dict[Address, list[OnListener]] = {}
+        self._allowed = allowed or AllowedNodes()
+        self._opened = OpenedListeners(proxy.is_used)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._opened = 0
+        self._told: set[str] = set()
 
     async def __aenter__(self) -> Self:
         for listener, address in self._proxy.addresses.items():
             self._book.add(listener.upstream, address)
-        self._book.open_with(self._request)
+        self._book.open_with(self)
+        self._start(self._sweep_regularly())
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -42,26 +64,124 @@ class NewListeners:
         """Open a listener; return the address that others are given. Raises CannotListen."""
         return self._book.add(listener.upstream, await self._proxy.listen(listener))
 
-    def _request(self, node_id: int | None, address: Address, on_listener: OnListener) -> None:
+    def request(self, naming: Naming, on_listener: OnListener) -> None:
         """Open a listener once, however many messages wait for it."""
-        if address in self._waiting:
-            self._waiting[address].append(on_listener)
-        elif self._opened >= LIMIT:
-            on_listener(None)
+        self._close_unaccepted()
+        node = self._book.node_address(naming.address)
+        opened = self._opened.find(node)
+        is_enough = opened is not None and (opened.believed or naming.by_node)
+        reason = "" if is_enough else self._refusal(node, naming)
+        if reason:
+            on_listener(reason)
+            return
+        if opened is None:
+            opened = self._opened.begin(node, naming, time.monotonic())
+            self._start(self._open(opened))
+        if naming.by_node:
+            self._believe(opened, naming.node_id)
+        elif not opened.believed:
+            opened.requests.add(naming.flow)
+        if opened.address is None:
+            opened.waiting.append(on_listener)
         else:
-            self._opened += 1
-            self._waiting[address] = [on_listener]
-            task = asyncio.get_running_loop().create_task(self._open(node_id, address))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            on_listener(opened.address)
 
-    async def _open(self, node_id: int | None, address: Address) -> None:
-        like = next(iter(self._proxy.addresses), Listener(node_id=None, upstream=address))
-        here = Address(like.listen.host, 0)
-        listener = replace(like, node_id=node_id, upstream=address, listen=here, standbys=())
+    def accepted(self, address: Address) -> None:
+        """Believe an address in a request: a node has accepted it."""
+        opened = self._opened.find(address)
+        if opened is not None:
+            self._believe(opened, None)
+
+    def tell(self, notice: Notice) -> None:
+        """Show a notice once."""
+        if notice.text in self._told:
+            return
+        # Clients choose what stands in them: forget all rather than grow.
+        if len(self._told) >= NOTICES:
+            self._told.clear()
+        self._told.add(notice.text)
+        self._proxy.tell(notice)
+
+    def _refusal(self, node: Address, naming: Naming) -> str:
+        """Return the reason why a message gets no listener for an address, "" if it gets one."""
+        configured = (one.upstream for one in self._proxy.addresses if one.guard is None)
+        if refusal := self._allowed.refusal(node, configured):
+            return refusal
+        now = time.monotonic()
+        self._opened.take_named(self._book.named, now)
+        surplus = self._opened.surplus(naming, now)
+        if isinstance(surplus, OpenedListener):
+            self._close(surplus, "its node or another one has a newer address")
+            return ""
+        return surplus or ""
+
+    def _believe(self, opened: OpenedListener, node_id: int | None) -> None:
+        surplus = self._opened.believe(opened, node_id, time.monotonic())
+        self._book.believe(opened.node)
+        if surplus is not None:
+            self._close(surplus, "its node or another one has a newer address")
+
+    def _close_unaccepted(self) -> None:
+        for opened in self._opened.unaccepted():
+            self._close(opened, "no node has accepted the request that named this node")
+
+    def _close(self, opened: OpenedListener, reason: str) -> None:
+        """Stop listening for a node; if it is named again, it gets the same address."""
+        assert opened.listener is not None, "only what is open is closed"
+        self._opened.remove(opened)
+        self._book.remove(opened.node)
+        self._proxy.cut(opened.listener, reason)
+        text = f"no more listening at {opened.address} in front of {opened.node}: {reason}"
+        self._proxy.tell_about(opened.listener, NoticeKind.ADDRESS_REFUSED, text)
+        self._start(self._proxy.unlisten(opened.listener))
+
+    async def _sweep_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP)
+            await self._sweep()
+
+    async def _sweep(self) -> None:
+        now = time.monotonic()
+        self._opened.take_named(self._book.named, now)
+        self._close_unaccepted()
+        for opened in self._opened.expired(now):
+            assert opened.listener is not None, "only what is open expires"
+            if await self._proxy.is_kafka(opened.listener):
+                opened.named = time.monotonic()  # copies of the log may name it: look again later
+            elif self._opened.find(opened.node) is opened:
+                self._close(opened, "nobody has named it for long, and no Kafka node is there")
+
+    async def _open(self, opened: OpenedListener) -> None:
         try:
-            proxied = await self.listen(listener)
-        except CannotListen:
-            proxied = None
-        for on_listener in self._waiting.pop(address):
-            on_listener(proxied)
+            opened.listener = await self._listen(opened.node, opened.node_id, opened.guard)
+        except KwireError as error:
+            self._opened.remove(opened)
+            result: Address | str = f"no listener could be opened for it: {error}"
+        else:
+            at, believed = self._proxy.addresses[opened.listener], opened.believed
+            result = opened.address = self._book.add(opened.node, at, believed=believed)
+        for on_listener in opened.waiting:
+            on_listener(result)
+        opened.waiting.clear()
+
+    async def _listen(self, node: Address, node_id: int | None, guard: ListenerGuard) -> Listener:
+        """Listen in front of a node, at the port that it had before if there was one."""
+        like = next(iter(self._proxy.addresses), Listener(node_id=None, upstream=node))
+        listener = replace(like, node_id=node_id, upstream=node, standbys=(), guard=guard)
+        former = self._book.former(node)
+        if former is not None:
+            try:
+                again = replace(listener, listen=Address(like.listen.host, former.port))
+                await self._proxy.listen(again)
+            except CannotListen:  # somebody else has the port by now
+                pass
+            else:
+                return again
+        listener = replace(listener, listen=Address(like.listen.host, 0))
+        await self._proxy.listen(listener)
+        return listener
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -4,7 +4,8 @@
    node is new, the message waits until the proxy listens in front of it.
 2. So do the addresses in the metadata log, in Fetch responses and in snapshots, since that is where
    brokers and controllers find each other (KIP-853).
-3. ApiVersions offers no version of these messages that kwire cannot read.
+3. An address in a request is believed when the response says that the node has accepted it.
+4. ApiVersions offers no version of these messages that kwire cannot read.
 """
 
 from __future__ import annotations
@@ -27,8 +28,13 @@ from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
 from kwire.proxy.filters.filter import Answer, Call, Filter, at
 from kwire.proxy.flows.flow import Effect
 from kwire.proxy.flows.interest import Direction
-from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE, may_carry_address
+from kwire.proxy.flows.node_addresses import (
+    FIELDS_BY_MESSAGE,
+    may_carry_address,
+    node_addresses,
+)
 from kwire.proxy.flows.peers import node_of_request
+from kwire.proxy.flows.walk import has_failures
 
 SNAPSHOTS = 100
 """Most readers of snapshots whose positions are remembered."""
@@ -50,9 +56,11 @@ class RewriteEndpoints(Filter):
         self._snapshots: OrderedDict[tuple[object, ...], SnapshotPositions] = OrderedDict()
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
-        """True for messages that may carry an address."""
-        kind = request(key) if direction is Direction.REQUEST else response(key)
-        return may_carry_address(kind, version)
+        """True for messages that may carry an address, and for answers to such requests."""
+        asks = may_carry_address(request(key), version)
+        return asks or (
+            direction is Direction.RESPONSE and may_carry_address(response(key), version)
+        )
 
     async def on_request(self, request: Request, call: Call) -> None:
         """Rewrite the addresses in a request, such as the listeners in a BrokerRegistration."""
@@ -60,7 +68,9 @@ class RewriteEndpoints(Filter):
             _mark(call, "addresses in the request rewritten")
 
     async def on_response(self, response: Response, call: Call) -> None:
-        """Rewrite the addresses in a response."""
+        """Rewrite the addresses in a response, and believe those in a request that it accepts."""
+        if call.request is not None and not has_failures(response):
+            self._rewriter.accepted(node_addresses(call.request))
         if await self._rewriter.message(response, call):
             _mark(call, "addresses in the response rewritten")
 

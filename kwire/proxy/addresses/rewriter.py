@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from kwire.codec.declaration import Message
+from kwire.codec.declaration import Message, Request
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.net.address import Address
-from kwire.proxy.addresses.address_book import AddressBook
+from kwire.proxy.addresses.address_book import AddressBook, Naming
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.filters.filter import Call
+from kwire.proxy.flows.flow import Flow, Notice, NoticeKind
 from kwire.proxy.flows.node_addresses import NodeAddress, node_addresses
+from kwire.proxy.flows.text import printable
+
+HOST_SHOWN = 100
+"""Characters of a host in a message that are shown; names have 255 at most."""
 
 
 class AddressRewriter:
     """Replaces addresses by those of an address book.
 
-    If a node has no listener yet, the methods wait until the book has opened one.
+    If a node has no listener yet, the methods wait until the book has opened one, or refused.
     """
 
     def __init__(self, book: AddressBook) -> None:
@@ -28,10 +33,18 @@ class AddressRewriter:
         node_id: the node of those addresses that the message gives no node for.
         """
         changed = False
+        refusals = _Refusals()
         for node_address in node_addresses(message):
             before = node_address.address
-            await self._rewrite(node_address, call, node_id)
+            naming = Naming(
+                address=before,
+                node_id=node_id if node_address.node_id is None else node_address.node_id,
+                by_node=not isinstance(message, Request),
+                flow=_flow(call),
+            )
+            await self._rewrite(node_address, naming, call, refusals)
             changed |= node_address.address != before
+        self._report(refusals, call)
         return changed
 
     async def log(self, data: bytes, call: Call, reader: int | None) -> tuple[list[bytes], int]:
@@ -40,43 +53,82 @@ class AddressRewriter:
         reader: the node that the log is sent to. Raises BatchError if the bytes are no batches.
         """
         batches, end = read_log(data)
+        refusals = _Refusals()
         for batch in batches:
             for message in batch.messages:
                 for node_address in node_addresses(message):
+                    address, node = node_address.address, node_address.node_id
                     # A voter compares its own entry of the VotersRecord with its listeners, and
                     # sends UpdateRaftVoter while they differ (KIP-853): each voter of a 4.3.1
                     # quorum did so every two seconds. So it gets its real address.
-                    if isinstance(message, VotersRecord) and node_address.node_id == reader:
-                        node_address.change(self._book.node_address(node_address.address))
+                    if isinstance(message, VotersRecord) and node == reader:
+                        node_address.change(self._book.node_address(address))
                     else:
-                        await self._rewrite(node_address, call)
+                        naming = Naming(
+                            address=address, node_id=node, by_node=True, flow=_flow(call)
+                        )
+                        await self._rewrite(node_address, naming, call, refusals)
+        self._report(refusals, call)
         return [batch.encode() for batch in batches], end
 
+    def accepted(self, addresses: Iterable[NodeAddress]) -> None:
+        """Believe the addresses in a request, as it was sent on: a node has accepted it."""
+        for node_address in addresses:
+            self._book.accepted(node_address.address)
+
     async def _rewrite(
-        self, node_address: NodeAddress, call: Call, node_id: int | None = None
+        self, node_address: NodeAddress, naming: Naming, call: Call, refusals: _Refusals
     ) -> None:
-        address = self._book.proxy_address(node_address.address)
-        if address is None:
-            address = await self._open(node_address, call, node_id)
-        if address is not None:
-            node_address.change(address)
+        known = self._book.look_up(naming)
+        if known is not None:
+            node_address.change(known)
+            return
 
-    async def _open(
-        self, node_address: NodeAddress, call: Call, node_id: int | None
-    ) -> Address | None:
-        """Wait for a listener in front of a node; return its address, None if there is none."""
-        node = node_id if node_address.node_id is None else node_address.node_id
+        def begin(resume: Callable[[Address | str], None]) -> None:
+            self._book.request_listener(naming, resume)
 
-        def begin(resume: Callable[[Address | None], None]) -> None:
-            self._book.request_listener(node, node_address.address, resume)
+        address = await call.until(begin)
+        if isinstance(address, str):
+            refusals.add(naming, address)
+            return
+        node_address.change(address)
+        call.note(f"listening at {address} in front of {_shown(naming)}")
 
-        address: Address | None = await call.until(begin)
-        of_node = "" if node is None else f" of node {node}"
-        if address is None:
-            call.note(
-                f"the address {node_address.address}{of_node} stays: no listener could be opened"
-                " for it"
-            )
-        else:
-            call.note(f"listening at {address} in front of {node_address.address}{of_node}")
-        return address
+    def _report(self, refusals: _Refusals, call: Call) -> None:
+        """Note on the flow which addresses stay, and say so to whoever watches the proxy."""
+        flow = call.flow
+        for text in refusals.sentences():
+            call.note(text)
+            kind = NoticeKind.ADDRESS_REFUSED
+            self._book.tell(Notice(connection=flow.connection, at=flow.at, kind=kind, text=text))
+
+
+class _Refusals:
+    """The addresses of one message that stay as they are: one sentence for each reason."""
+
+    def __init__(self) -> None:
+        self._by_reason: dict[str, list[Naming]] = {}
+
+    def add(self, naming: Naming, reason: str) -> None:
+        self._by_reason.setdefault(reason, []).append(naming)
+
+    def sentences(self) -> list[str]:
+        return [_sentence(namings, reason) for reason, namings in self._by_reason.items()]
+
+
+def _sentence(namings: list[Naming], reason: str) -> str:
+    more = f", and {len(namings) - 1} more in this message," if len(namings) > 1 else ""
+    stay = "stay" if more else "stays"
+    first = _shown(namings[0])
+    return f"the address {first}{more} in {namings[0].flow.api} {stay} as it is: {reason}"
+
+
+def _shown(naming: Naming) -> str:
+    """Return an address and its node in words; a host in a message may be any text."""
+    address = Address(printable(naming.address.host, HOST_SHOWN), naming.address.port)
+    return f"{address}" if naming.node_id is None else f"{address} of node {naming.node_id}"
+
+
+def _flow(call: Call) -> Flow:
+    """Return the flow that ends with the RPC: of a message in an Envelope, the Envelope's."""
+    return call.flow if call.envelope is None else call.envelope.call.flow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from ssl import SSLContext
 
+from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.security import Security
@@ -16,12 +17,16 @@ CONNECT_TIMEOUT = 2.0
 class NodeConnector:
     """Connects to nodes with the proxy's own security.
 
-    read_security: reads it from its files, at the start and by `renew`. Raises BadTls,
-    InvalidValue.
+    read_security: reads it from its files, at the start and by `renew`. refusal: returns why the
+    proxy must not connect to an address, "" if it may: the metadata log names leaders and brokers,
+    and whoever is there gets what the proxy authenticates with. Raises BadTls, InvalidValue.
     """
 
-    def __init__(self, read_security: Callable[[], Security]) -> None:
+    def __init__(
+        self, read_security: Callable[[], Security], refusal: Callable[[Address], str]
+    ) -> None:
         self._read_security = read_security
+        self._refusal = refusal
         self._security, self._context = self._read()
 
     @property
@@ -30,7 +35,12 @@ class NodeConnector:
         return self._security.sasl is not None
 
     async def __call__(self, address: Address, within: float = CONNECT_TIMEOUT) -> Connection:
-        """Open a connection within so many seconds. Raises what `Connection.open` raises."""
+        """Open a connection within so many seconds.
+
+        Raises what `Connection.open` raises, and ConnectionFailed for an address not allowed.
+        """
+        if reason := self._refusal(address):
+            raise ConnectionFailed(f"the proxy does not connect to a node at {address}: {reason}")
         tls = self._security.tls
         return await Connection.open(
             address.host,

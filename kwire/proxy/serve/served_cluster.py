@@ -16,6 +16,7 @@ from kwire.net.pool import ConnectionPool
 from kwire.net.security import Security, read_security
 from kwire.net.tasks import cancel_and_wait
 from kwire.observer import LiveImage
+from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.flows.flow import ClientConnection
@@ -39,7 +40,8 @@ class ServedCluster:
     of the first. client_config: a properties file for the proxy's own connections; without it they
     have the TLS of the first listener. Their principal needs CLUSTER_ACTION, to fetch the metadata
     log. lend_rights: let clients act as that principal. cluster_id: needed if controllers before
-    Kafka 3.7 do not tell it. Raises BadTls, InvalidValue.
+    Kafka 3.7 do not tell it. allowed: the addresses that count of those in the metadata. Raises
+    BadTls, InvalidValue.
     """
 
     def __init__(
@@ -50,13 +52,21 @@ class ServedCluster:
         lend_rights: bool = False,
         cluster_id: str | None = None,
         advertised_host: str | None = None,
+        allowed: AllowedNodes | None = None,
     ) -> None:
+        configured = [listener.upstream for listener in listeners]
+        allowed = allowed or AllowedNodes()
+
+        def refusal(address: Address) -> str:
+            return allowed.refusal(address, configured)
+
         as_listener = Security(tls=listeners[0].upstream_tls)
         self.connector = NodeConnector(
-            lambda: as_listener if client_config is None else read_security(client_config)
+            lambda: as_listener if client_config is None else read_security(client_config),
+            refusal,
         )
-        self.live = LiveImage([listener.upstream for listener in listeners], open=self.connector)
-        self.nodes = VirtualNodes(listeners, advertised_host)
+        self.live = LiveImage(configured, open=self.connector)
+        self.nodes = VirtualNodes(listeners, refusal, advertised_host)
         self.connections = ConnectionPool(self.connector, connect_timeout=CONNECT_TIMEOUT)
         self.cluster_id = cluster_id
         has_principal = client_config is not None

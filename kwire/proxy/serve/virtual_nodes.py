@@ -5,41 +5,55 @@ connection.
 
 The other controllers are standbys of each controller's listener, so that it still answers when its
 node is gone. A broker's listener leads to the controllers, unless a listener was given for it.
+
+Whoever may register a node writes its address into the metadata. So only allowed addresses count,
+and what passes at the listeners of these nodes is guarded (`data_path.guard`).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kwire.image import MetadataImage
 from kwire.net.address import Address
-from kwire.proxy.data_path.listener import Listener
+from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.data_path.server import CannotListen, Proxy
+from kwire.proxy.flows.flow import NoticeKind
+from kwire.proxy.flows.text import printable
 
 logger = logging.getLogger(__name__)
 
 LIMIT = 1000
-"""Most listeners that are opened for nodes in the metadata."""
+"""Most listeners that are open at once; controllers come first."""
 
 
 class VirtualNodes:
     """Opens the listeners that were given, and more for other nodes in the metadata.
 
-    advertised_host: the host that clients are given, in place of the one that listeners listen at.
+    refusal: returns why an address in the metadata does not count, "" if it does. advertised_host:
+    the host that clients are given, in place of the one that listeners listen at.
     """
 
-    def __init__(self, first: Sequence[Listener], advertised_host: str | None = None) -> None:
+    def __init__(
+        self,
+        first: Sequence[Listener],
+        refusal: Callable[[Address], str],
+        advertised_host: str | None = None,
+    ) -> None:
         self._first = tuple(first)
+        self._refusal = refusal
         self._advertised_host = advertised_host
         self._addresses: dict[int, Address] = {}
+        self._opened: dict[int, Listener] = {}
         self._upstreams = {
             listener.node_id: listener.upstream
             for listener in first
             if listener.node_id is not None
         }
         self._failed: set[int] = set()
+        self._told: set[str] = set()
 
     @property
     def addresses(self) -> Mapping[int, Address]:
@@ -51,8 +65,15 @@ class VirtualNodes:
         return frozenset(id for id in self._addresses if _is_controller(id, image))
 
     def upstream(self, node_id: int, image: MetadataImage) -> Address | None:
-        """Return the address of a node itself: from its listener, else from its registration."""
-        return self._upstreams.get(node_id) or _registered_address(node_id, image)
+        """Return the address of a node itself: from its listener, else from its registration.
+
+        None if it has none that is allowed.
+        """
+        given = self._upstreams.get(node_id)
+        registered = _registered_address(node_id, image)
+        if given is not None or registered is None or self._refusal(registered):
+            return given
+        return registered
 
     async def start(self, proxy: Proxy, image: MetadataImage) -> None:
         """Open the listeners that were given, and those of the image. Raises CannotListen."""
@@ -65,14 +86,28 @@ class VirtualNodes:
         await self.follow(proxy, image)
 
     async def follow(self, proxy: Proxy, image: MetadataImage) -> None:
-        """Open a listener for each node of the image that has none yet."""
-        for listener in self._missing(image):
+        """Open a listener for each node of the image that has none yet, and close those of others.
+
+        Nodes that the image names at other addresses than before get new listeners.
+        """
+        nodes = {*image.cluster.controllers, *image.cluster.brokers}
+        self._failed &= nodes
+        for node_id, listener in list(self._opened.items()):
+            own = _own_address(node_id, image)
+            moved = own is not None and own != listener.upstream and not self._refusal(own)
+            if node_id not in nodes or moved:
+                del self._opened[node_id], self._addresses[node_id]
+                await proxy.unlisten(listener)
+        self._tell_refused(proxy, image)
+        for listener in self._missing(proxy, image):
             assert listener.node_id is not None, "it is for a node of the metadata"
             try:
                 await self._listen(proxy, listener)
             except CannotListen as error:
                 self._failed.add(listener.node_id)
                 logger.warning("clients will not see node %d: %s", listener.node_id, error)
+            else:
+                self._opened[listener.node_id] = listener
 
     async def _listen(self, proxy: Proxy, listener: Listener) -> None:
         address = await proxy.listen(listener)
@@ -80,15 +115,19 @@ class VirtualNodes:
             host = self._advertised_host or listener.listen.host
             self._addresses[listener.node_id] = Address(host, address.port)
 
-    def _missing(self, image: MetadataImage) -> Iterator[Listener]:
+    def _missing(self, proxy: Proxy, image: MetadataImage) -> Iterator[Listener]:
         known = self._addresses.keys() | self._failed
         here = Address(self._first[0].listen.host, 0)
         controllers = [self.upstream(id, image) for id in sorted(self.controllers(image))]
-        for id in sorted({*image.cluster.controllers, *image.cluster.brokers} - known):
-            own = _registered_address(id, image) if id in image.cluster.controllers else None
+        missing = {*image.cluster.controllers, *image.cluster.brokers} - known
+        for id in sorted(missing, key=lambda id: (id not in image.cluster.controllers, id)):
+            own = self.upstream(id, image) if id in image.cluster.controllers else None
             addresses = dict.fromkeys((own, *controllers))
             targets = [address for address in addresses if address is not None]
-            if targets and len(self._addresses) < LIMIT:
+            if len(self._addresses) >= LIMIT:
+                self._tell(proxy, f"clients see {LIMIT} nodes of the cluster and no more")
+                return
+            if targets:
                 first, *standbys = targets
                 yield replace(
                     self._first[0],
@@ -96,7 +135,22 @@ class VirtualNodes:
                     upstream=first,
                     listen=here,
                     standbys=tuple(standbys),
+                    guard=ListenerGuard(believed=True),
                 )
+
+    def _tell_refused(self, proxy: Proxy, image: MetadataImage) -> None:
+        """Tell of the nodes whose registered addresses do not count."""
+        for id in sorted({*image.cluster.controllers, *image.cluster.brokers}):
+            address = _registered_address(id, image)
+            reason = "" if address is None else self._refusal(address)
+            if address is not None and reason and id not in self._upstreams:
+                shown = Address(printable(address.host, 100), address.port)
+                self._tell(proxy, f"no connection to node {id} at {shown}: {reason}")
+
+    def _tell(self, proxy: Proxy, text: str) -> None:
+        if text not in self._told and len(self._told) < LIMIT:
+            self._told.add(text)
+            proxy.tell_about(self._first[0], NoticeKind.ADDRESS_REFUSED, text)
 
 
 def _is_controller(node_id: int | None, image: MetadataImage) -> bool:
@@ -105,6 +159,11 @@ def _is_controller(node_id: int | None, image: MetadataImage) -> bool:
     Controllers register since Kafka 3.7 (KIP-919).
     """
     return node_id in image.cluster.controllers or node_id not in image.cluster.brokers
+
+
+def _own_address(node_id: int, image: MetadataImage) -> Address | None:
+    """Return the registered address of a controller; a broker's listener leads elsewhere."""
+    return _registered_address(node_id, image) if node_id in image.cluster.controllers else None
 
 
 def _registered_address(node_id: int, image: MetadataImage) -> Address | None:

@@ -13,6 +13,7 @@ from kwire.proxy.addresses.address_book import AddressBook
 from kwire.proxy.addresses.bypass import BypassWatch
 from kwire.proxy.addresses.new_listeners import NewListeners
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.copies import COPY_LIMIT, Copies
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.server import Proxy
@@ -45,7 +46,15 @@ View = Callable[[DecodedFlow | Notice], None]
 CODES_LIMIT = 64 * 1024
 """Bytes of a response that are copied if only its error codes are wanted."""
 
-PERMANENT = ("hold", "feed", "rewrite_endpoints", "advertised_host", "serve", "lend_rights")
+PERMANENT = (
+    "hold",
+    "feed",
+    "rewrite_endpoints",
+    "advertised_host",
+    "allowed_nodes",
+    "serve",
+    "lend_rights",
+)
 """Keys of a cluster that a reload cannot change: viewers and clients already know the result."""
 
 
@@ -75,6 +84,7 @@ class ClusterRuntime:
         self._view = view
         self._on_bypass = on_bypass
         self.recording = recording
+        allowed = AllowedNodes(config.allowed_nodes)
         self.book = AddressBook(config.advertised_host) if config.rewrite_endpoints else None
         self.backend: ServeBackend | None = None
         if config.serve is not None:
@@ -83,6 +93,7 @@ class ClusterRuntime:
                 config.serve,
                 listeners,
                 config.advertised_host,
+                allowed,
                 simulate,
                 lend_rights=config.lend_rights,
                 audit=self._audit,
@@ -107,7 +118,7 @@ class ClusterRuntime:
         nodes_advertise = self.book is None and self.backend is None
         bypass = BypassWatch(lambda: self.proxy.addresses, self._bypassed)
         self._bypass = bypass if nodes_advertise else None
-        self._new = None if self.book is None else NewListeners(self.proxy, self.book)
+        self._new = None if self.book is None else NewListeners(self.proxy, self.book, allowed)
         self._parts = AsyncExitStack()
 
     @property

@@ -31,6 +31,7 @@ from kwire.messages.index import APIS
 from kwire.net.address import Address, cannot_connect, is_loopback, is_wildcard
 from kwire.net.tls import ClientTls, ServerTls
 from kwire.proxy.capture.record_topic import TopicAddress
+from kwire.proxy.data_path.allowed_nodes import AddressRule
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.flows.language import Expression, parse
 from kwire.text.untrusted import read_text
@@ -68,6 +69,14 @@ def _address(value: Any) -> Any:
     return Address.parse(value)
 
 
+def _address_rule(value: Any) -> Any:
+    if isinstance(value, AddressRule):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} allows no addresses: write HOST:PORT-PORT")
+    return AddressRule.parse(value)
+
+
 def _topic(value: Any) -> Any:
     if isinstance(value, TopicAddress):
         return value
@@ -97,6 +106,7 @@ def _relative_to_config(path: Path, info: ValidationInfo) -> Path:
 
 
 At = Annotated[InstanceOf[Address], BeforeValidator(_address)]
+Allowed = Annotated[InstanceOf[AddressRule], BeforeValidator(_address_rule)]
 Match = Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
 MatchText = Annotated[str, AfterValidator(_expression_text)]
 Api = Annotated[str, AfterValidator(_api)]
@@ -223,6 +233,7 @@ class ClusterConfig(Strict):
     feed: FeedConfig | None = None
     rewrite_endpoints: bool = False
     advertised_host: str | None = None
+    allowed_nodes: tuple[Allowed, ...] = ()
     strict: bool = False
     serve: ServeConfig | None = None
     lend_rights: bool = False
@@ -266,6 +277,10 @@ class ClusterConfig(Strict):
         if self.advertised_host is not None and not proxy_tells:
             raise KeyConflict(
                 "{advertised_host} is for {rewrite_endpoints} or {serve}: give one of them"
+            )
+        if self.allowed_nodes and not proxy_tells:
+            raise KeyConflict(
+                "{allowed_nodes} is for {rewrite_endpoints} or {serve}: give one of them"
             )
         for listener in self.listeners:
             host = listener.listen.host

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from kwire.errors import InvalidValue
+from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.filters.filter import Filter
@@ -47,6 +48,7 @@ def serve_backend(
     config: ServeConfig,
     listeners: Sequence[Listener],
     advertised_host: str | None,
+    allowed: AllowedNodes,
     simulate: SimulateController | None,
     *,
     lend_rights: bool,
@@ -66,6 +68,7 @@ def serve_backend(
         lend_rights=lend_rights,
         cluster_id=config.cluster_id,
         advertised_host=advertised_host,
+        allowed=allowed,
     )
     if config.mode == "metadata":
         return serve_metadata(cluster, audit)

@@ -23,14 +23,13 @@ from kwire.messages.registry import message, request, response
 from kwire.net.address import Address
 from kwire.net.frames import decode_response, encode_request
 from kwire.net.frames import response_header_version as header_version
-from kwire.proxy import Copies, Filters
+from kwire.proxy import Copies, Filters, NoticeKind
 from kwire.proxy.addresses import AddressBook
-from kwire.proxy.addresses.address_book import OnListener
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.data_path.gate import FRAME_HELD
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE, node_addresses
-from tests.support.proxy.addresses.address_books import InstantListeners
+from tests.support.proxy.addresses.address_books import InstantListeners, RequestedListeners
 from tests.support.proxy.dialogue import answered, asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
 from vectors import Vector
@@ -111,7 +110,9 @@ def test_no_other_message_is_looked_at() -> None:
         for version in message(f"{APIS[key]}Request").versions
         if filters.handlers(key, version, direction)
     }
-    assert wanted == (FIELDS_BY_MESSAGE.keys() & RPCS.keys()) | OTHERS
+    named = {name.removesuffix("Request") for name in FIELDS_BY_MESSAGE if name in RPCS}
+    answers = {f"{name}Response" for name in named if f"{name}Request" in FIELDS_BY_MESSAGE}
+    assert wanted == (FIELDS_BY_MESSAGE.keys() & RPCS.keys()) | answers | OTHERS
 
 
 METADATA = MetadataResponse(
@@ -126,18 +127,17 @@ def hosts(frame: bytes) -> list[tuple[str, int]]:
 
 
 def test_a_message_waits_until_the_proxy_listens_for_a_node_that_is_new() -> None:
-    sought: list[tuple[int | None, Address, OnListener]] = []
     book = AddressBook(advertised_host="here")
     dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
     dialogue.ask(asked(MetadataRequest(), 12, 1), asked(MetadataRequest(), 12, 2))
     assert dialogue.answer(answered(METADATA, 12, 1)) == b""
-    book.open_with(lambda *what: sought.append(what))
-    ((node_id, address, found),) = sought
-    assert (node_id, address) == (4, Address("node", 9092))
-    found(book.add(address, Address("0.0.0.0", 19092)))
+    listeners = RequestedListeners(book)
+    ((naming, found),) = listeners.requests
+    assert (naming.node_id, naming.address, naming.by_node) == (4, Address("node", 9092), True)
+    found(book.add(naming.address, Address("0.0.0.0", 19092)))
     assert hosts(dialogue.at_client) == [("here", 19092)]
     dialogue.answer(answered(METADATA, 12, 2))
-    assert len(sought) == 1
+    assert len(listeners.requests) == 1
     notes = [flow.notes for flow in dialogue.flows]
     assert notes[0][0] == "listening at here:19092 in front of node:9092 of node 4"
 
@@ -167,9 +167,8 @@ def test_the_longest_answer_of_a_consumer_is_rewritten_and_a_longer_one_is_told(
 
 
 def test_a_listener_that_is_there_too_late_for_one_connection_is_in_time_for_others() -> None:
-    sought: list[OnListener] = []
     book = AddressBook()
-    book.open_with(lambda node_id, address, found: sought.append(found))
+    listeners = RequestedListeners(book)
     filters = Filters([RewriteEndpoints(book)])
     gone, waiting = (HeldDialogue(filters=filters) for _ in range(2))
     for dialogue in (gone, waiting):
@@ -177,20 +176,27 @@ def test_a_listener_that_is_there_too_late_for_one_connection_is_in_time_for_oth
         dialogue.answer(answered(METADATA, 12, 1))
     gone.hang_up()
     told = book.add(Address("node", 9092), Address("here", 19092))
-    for found in sought:
+    for _, found in listeners.requests:
         found(told)
     assert (gone.at_client, hosts(waiting.at_client)) == (b"", [("here", 19092)])
 
 
 def test_an_address_stays_where_the_proxy_cannot_listen_and_the_flow_says_so() -> None:
     book = AddressBook()
-    book.open_with(lambda node_id, address, found: found(None))
     dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(book)]))
     dialogue.ask(asked(MetadataRequest(), 12, 1))
     sent = answered(METADATA, 12, 1)
-    assert dialogue.answer(sent) == sent
-    (flow,) = dialogue.flows
-    assert "the address node:9092 of node 4 stays" in flow.notes[0]
+    dialogue.answer(sent)
+    listeners = RequestedListeners(book)
+    ((_, found),) = listeners.requests
+    found("there are too many")
+    assert dialogue.at_client == sent
+    (flow,), (notice,) = dialogue.flows, listeners.told
+    assert flow.notes == (notice.text,)
+    assert (notice.kind, notice.connection) == (NoticeKind.ADDRESS_REFUSED, flow.connection)
+    assert notice.text == (
+        "the address node:9092 of node 4 in Metadata stays as it is: there are too many"
+    )
 
 
 def test_what_is_the_proxys_already_passes_as_it_came() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,10 +26,10 @@ from kwire.messages.a59_fetch_snapshot import (
 from kwire.messages.data.voters_record import Endpoint, Voter, VotersRecord
 from kwire.messages.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
 from kwire.messages.records.topic import TopicRecord
-from kwire.proxy import Call
+from kwire.proxy import Call, Flow
 from kwire.proxy.addresses.rewriter import AddressRewriter
 from kwire.proxy.addresses.snapshot import SnapshotPositions, read_snapshot
-from tests.support.proxy.addresses.address_books import InstantListeners
+from tests.support.proxy.addresses.address_books import InstantListeners, a_flow
 
 READER = 3001
 NONE, SNAPSHOT_NOT_FOUND, POSITION_OUT_OF_RANGE = 0, 98, 99
@@ -62,6 +62,8 @@ class Leader:
 
     data: bytes
     most: int
+    flow: Flow = field(default_factory=a_flow)
+    envelope: None = None
 
     async def until(self, begin: Any) -> Any:
         """Begin, and return at once what the filter waits for."""

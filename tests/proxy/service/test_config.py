@@ -59,6 +59,8 @@ def test_other_keys_are_judged_too(file: Path, more: str, said: str) -> None:
     ("more", "said"),
     [
         ("hold: ~api Vote", "held messages could not be released: give feed as well"),
+        ("allowed_nodes: [a]", "allowed_nodes is for rewrite_endpoints or serve"),
+        ("rewrite_endpoints: true, allowed_nodes: [7]", "7 allows no addresses"),
         ("advertised_host: here", "advertised_host is for rewrite_endpoints or serve"),
         ("rewrite_endpoints: true, serve: {mode: kip919}", "serve tells the proxy's addresses"),
         ("strict: true, rewrite_endpoints: true", "strict is for nodes that advertise the proxy"),

@@ -1,18 +1,56 @@
 """Address books for tests: the proxy listens in front of whatever node is asked for."""
 
 from kwire.net.address import Address
+from kwire.proxy import ClientConnection, Flow, Notice
 from kwire.proxy.addresses import AddressBook
-from kwire.proxy.addresses.address_book import OnListener
+from kwire.proxy.addresses.address_book import Naming, OnListener
+from tests.support.proxy.dialogue import connection
 
 
-class InstantListeners:
+class RequestedListeners:
+    """Listeners that a test opens, or refuses. requests: what was asked for, in order."""
+
+    def __init__(self, book: AddressBook) -> None:
+        self.requests: list[tuple[Naming, OnListener]] = []
+        self.believed: list[Address] = []
+        self.told: list[Notice] = []
+        book.open_with(self)
+
+    def request(self, naming: Naming, on_listener: OnListener) -> None:
+        """Remember what is asked for."""
+        self.requests.append((naming, on_listener))
+
+    def accepted(self, address: Address) -> None:
+        """Remember what a node has accepted."""
+        self.believed.append(address)
+
+    def tell(self, notice: Notice) -> None:
+        """Remember the notice."""
+        self.told.append(notice)
+
+
+class InstantListeners(RequestedListeners):
     """Listeners that are there at once; sought: the node ids and addresses asked for, in order."""
 
     def __init__(self) -> None:
         self.book = AddressBook()
         self.sought: list[tuple[int | None, Address]] = []
-        self.book.open_with(self._open)
+        super().__init__(self.book)
 
-    def _open(self, node_id: int | None, address: Address, found: OnListener) -> None:
-        self.sought.append((node_id, address))
-        found(self.book.add(address, Address("proxy.example.org", 20_000 + len(self.sought))))
+    def request(self, naming: Naming, on_listener: OnListener) -> None:
+        """Open it."""
+        self.sought.append((naming.node_id, naming.address))
+        port = 20_000 + len(self.sought)
+        on_listener(self.book.add(naming.address, Address("proxy.example.org", port)))
+
+
+def naming(
+    node_id: int | None, address: Address, *, by_node: bool = True, flow: Flow | None = None
+) -> Naming:
+    """An address in a message of some connection."""
+    return Naming(address=address, node_id=node_id, by_node=by_node, flow=flow or a_flow())
+
+
+def a_flow(of: ClientConnection | None = None) -> Flow:
+    """A flow that is not answered yet."""
+    return Flow(of or connection(), 62, 4, 1, None, 0.0, 0.0, 0)
