@@ -14,6 +14,9 @@ from kwire.proxy.flows.flow import Flow, Notice, NoticeKind
 from kwire.proxy.flows.node_addresses import NodeAddress, node_addresses
 from kwire.proxy.flows.text import printable
 
+REFUSALS = 100
+"""Refused addresses in one request from which on others in it are not looked at: they cost time."""
+
 HOST_SHOWN = 100
 """Characters of a host in a message that are shown; names have 255 at most."""
 
@@ -84,6 +87,10 @@ class AddressRewriter:
             node_address.change(known)
             return
 
+        if refusals.count >= REFUSALS and not naming.by_node:
+            refusals.add(naming, f"{REFUSALS} other addresses in this request were refused")
+            return
+
         def begin(resume: Callable[[Address | str], None]) -> None:
             self._book.request_listener(naming, resume)
 
@@ -108,9 +115,11 @@ class _Refusals:
 
     def __init__(self) -> None:
         self._by_reason: dict[str, list[Naming]] = {}
+        self.count = 0
 
     def add(self, naming: Naming, reason: str) -> None:
         self._by_reason.setdefault(reason, []).append(naming)
+        self.count += 1
 
     def sentences(self) -> list[str]:
         return [_sentence(namings, reason) for reason, namings in self._by_reason.items()]

@@ -13,7 +13,8 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsResponse,
 )
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, Listener
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse, Listener
+from kwire.net.address import Address
 from kwire.net.frames import decode_request, decode_response
 from kwire.proxy import Answer, Call, Close, Filter, Filters, Flow, Outcome
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
@@ -314,3 +315,19 @@ def test_addresses_inside_are_rewritten_too() -> None:
     request = inner_request(dialogue.ask(forwarded(added, 1)))
     assert isinstance(request, AddRaftVoterRequest)
     assert request.listeners == [Listener(name="CONTROLLER", host="proxy.example.org", port=20_001)]
+
+
+@pytest.mark.parametrize(("error_code", "believed"), [(0, [Address("here", 9093)]), (31, [])])
+def test_addresses_inside_count_when_the_answer_inside_accepts_them(
+    error_code: int, believed: list[Address]
+) -> None:
+    openings = InstantListeners()
+    dialogue = through(RewriteEndpoints(openings.book))
+    added = AddRaftVoterRequest(listeners=[Listener(name="C", host="here", port=9093)])
+    dialogue.ask(forwarded(added, 1))
+    ((naming, _),) = openings.requests
+    assert not naming.by_node
+    data = answered(AddRaftVoterResponse(error_code=error_code), 1, 77)[4:]
+    dialogue.answer(answered(EnvelopeResponse(response_data=data), 0, 1))
+    assert naming.flow is dialogue.flows[0]
+    assert openings.believed == believed

@@ -39,6 +39,7 @@ class InstantListeners(RequestedListeners):
 
     def request(self, naming: Naming, on_listener: OnListener) -> None:
         """Open it."""
+        super().request(naming, on_listener)
         self.sought.append((naming.node_id, naming.address))
         port = 20_000 + len(self.sought)
         on_listener(self.book.add(naming.address, Address("proxy.example.org", port)))
