@@ -29,6 +29,9 @@ from kwire.proxy.flows.flow import Notice, NoticeKind
 SWEEP = 5.0
 """Seconds between looks at the listeners."""
 
+AT_ONCE = 10
+"""Most nodes that are tried at once before their listeners expire."""
+
 NOTICES = 1000
 """Refusals that are remembered as told."""
 
@@ -144,12 +147,15 @@ class NewListeners:
         now = time.monotonic()
         self._opened.take_named(self._book.named, now)
         self._close_unaccepted()
-        for opened in self._opened.expired(now):
-            assert opened.listener is not None, "only what is open expires"
-            if await self._proxy.is_kafka(opened.listener):
-                opened.named = time.monotonic()  # copies of the log may name it: look again later
-            elif self._opened.find(opened.node) is opened:
-                self._close(opened, "nobody has named it for long, and no Kafka node is there")
+        await asyncio.gather(*map(self._expire, self._opened.expired(now)[:AT_ONCE]))
+
+    async def _expire(self, opened: OpenedListener) -> None:
+        """Close a listener that nobody has named for long, if no Kafka node is behind it."""
+        assert opened.listener is not None, "only what is open expires"
+        if await self._proxy.is_kafka(opened.listener):
+            opened.named = time.monotonic()  # copies of the log may name it: look again later
+        elif self._opened.find(opened.node) is opened:
+            self._close(opened, "nobody has named it for long, and no Kafka node is there")
 
     async def _open(self, opened: OpenedListener) -> None:
         try:

@@ -17,6 +17,11 @@ from kwire.messages.a62_broker_registration import (
     BrokerRegistrationResponse,
 )
 from kwire.messages.a62_broker_registration import Listener as BrokerListener
+from kwire.messages.a70_controller_registration import (
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+)
+from kwire.messages.a70_controller_registration import Listener as ControllerListener
 from kwire.messages.a80_add_raft_voter import (
     AddRaftVoterRequest,
     AddRaftVoterResponse,
@@ -260,9 +265,15 @@ def registering(address: Address) -> BrokerRegistrationRequest:
     return BrokerRegistrationRequest(broker_id=1, listeners=[listener])
 
 
+def registering_controller(address: Address) -> ControllerRegistrationRequest:
+    listener = ControllerListener(name="C", host=address.host, port=address.port)
+    return ControllerRegistrationRequest(controller_id=3001, listeners=[listener])
+
+
 CHANGES: tuple[tuple[Callable[[Address], Request], Response], ...] = (
     (moved_to, UpdateRaftVoterResponse()),
     (registering, BrokerRegistrationResponse()),
+    (registering_controller, ControllerRegistrationResponse()),
 )
 
 
