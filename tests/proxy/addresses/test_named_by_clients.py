@@ -244,8 +244,9 @@ async def test_a_voter_that_the_controller_accepts_gets_its_listener() -> None:
     leader = Leader()
     async with (
         ScriptedNode(VOTES) as voter,
-        rewriting({AddRaftVoterRequest: leader.add}) as here,
+        rewriting({}) as here,
     ):
+        here.controller.slow_scripts[AddRaftVoterRequest] = leader.add
         real = Address.parse(voter.address)
         assert await here.ask(adding(real)) == AddRaftVoterResponse()
         assert (leader.reached, len(leader.votes)) == ([True], 1)

@@ -73,8 +73,11 @@ async def guarded(
     guard = ListenerGuard(believed=believed)
     listener = Listener(node_id=4, upstream=upstream, guard=guard, upstream_tls=tls)
     proxy = Proxy([listener], sinks=[events.append], limits=limits, filters=filters)
+    unhandled: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, error: unhandled.append(error))
     async with proxy:
         yield Guarded(proxy.addresses[listener], guard, proxy, events)
+    assert unhandled == []
 
 
 def service(answer: Answer, received: list[bytes]) -> Serve:
