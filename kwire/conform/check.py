@@ -38,6 +38,7 @@ class Check:
 
     alone: nothing else may go on meanwhile, since the server may die of it or the check looks at
     the whole server. members: of a family, made from what the server offers; run is then unused.
+    together: how many of them are run at once.
     """
 
     sentence: str
@@ -48,6 +49,7 @@ class Check:
     needs: Need = Need.NOTHING
     alone: bool = False
     members: Members | None = None
+    together: int = 1
 
     @property
     def group(self) -> str:
@@ -125,8 +127,12 @@ def family(
     role: ServerRole = ServerRole.ANY,
     needs: Need = Need.NOTHING,
     alone: bool = False,
+    together: int = 1,
 ) -> Check:
-    """Return a check with one sentence for many members, counted as one."""
+    """Return a check with one sentence for many members, counted as one.
+
+    together: how many of them are run at once.
+    """
 
     async def run(server: Server) -> None:
         raise AssertionError("the members are run")
@@ -139,6 +145,7 @@ def family(
         needs=needs,
         alone=alone,
         members=members,
+        together=together,
     )
 
 

@@ -87,6 +87,8 @@ SECTIONS = (
     "security.scram",
     "security.reauthentication",
     "security.tls",
+    "login.answers",
+    "login.effects",
     "share.members",
     "share.sessions",
     "share.offsets",

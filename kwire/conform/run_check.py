@@ -45,8 +45,8 @@ def why_not_run(check: Check, target: Target) -> str:
     return ""
 
 
-async def run_check(check: Check, target: Target, together: int = 1) -> CheckResult:
-    """Run a check, or each member of a family, `together` of them at once."""
+async def run_check(check: Check, target: Target) -> CheckResult:
+    """Run a check, or each member of a family, as many at once as the check says."""
     # 1.
     if reason := why_not_run(check, target):
         return skipped(check.id, reason)
@@ -56,7 +56,7 @@ async def run_check(check: Check, target: Target, together: int = 1) -> CheckRes
         members = tuple(check.members(Server(target)))
     except Skipped as end:
         return skipped(check.id, str(end))
-    gate = asyncio.Semaphore(together)
+    gate = asyncio.Semaphore(check.together)
 
     async def run_member(member_id: str, run: Run) -> CheckResult:
         async with gate:

@@ -52,6 +52,10 @@ DIRECT = {
 MUTUAL = ("TLS", "DIRECT_TLS", "CONTROLLER_TLS")
 """Listeners that want a client's certificate."""
 
+SHORT_SESSIONS = {"DIRECT_SASL": "PLAIN", "CONTROLLER_SASL": "PLAIN"}
+"""Listeners and the mechanism whose sessions last SHORT_SESSION_MS, and not a minute."""
+SHORT_SESSION_MS = 6_000
+
 JWKS = "jwks.json"
 PATIENCE = 120.0
 
@@ -63,7 +67,8 @@ class SecureCluster:
     behind: where it listens, by the listener's name. ports: at which the proxy stands in front of
     PROXIED, as the node advertises it. All other listeners are advertised as they are: those of
     DIRECT, of the broker and of the controller, want TLS with a client's certificate, or any
-    mechanism with and without TLS. Sessions last a minute. issuer: whose tokens are accepted.
+    mechanism with and without TLS. Sessions last a minute, or less (SHORT_SESSIONS). issuer: whose
+    tokens are accepted.
     """
 
     cluster: Cluster
@@ -179,10 +184,10 @@ class Client:
         assert (answer.error_code, answer.session_lifetime_ms > 0) == (0, True)
 
 
-def layout(folder: Path) -> Layout:
+def layout(folder: Path, version: str = "4.3.1") -> Layout:
     """A node that may read its keys for tokens from the folder: Kafka wants each URL allowed."""
     url = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://{folder / JWKS}"
-    return Layout(controllers=(1,), brokers=(1,), jvm=(url,))
+    return Layout(controllers=(1,), brokers=(1,), version=version, jvm=(url,))
 
 
 def configured(cluster: Cluster, folder: Path) -> SecureCluster:
@@ -262,6 +267,9 @@ def _sasl() -> dict[str, str]:
         "allow.everyone.if.no.acl.found": "true",
         "super.users": "User:ANONYMOUS;User:alice",
     }
+    for name, mechanism in SHORT_SESSIONS.items():
+        own = f"listener.name.{name.lower()}.{mechanism.lower()}"
+        properties[f"{own}.connections.max.reauth.ms"] = str(SHORT_SESSION_MS)
     for name, mechanisms in listeners.items():
         prefix = f"listener.name.{name.lower()}"
         properties[f"{prefix}.sasl.enabled.mechanisms"] = ",".join(mechanisms)

@@ -6,7 +6,6 @@ from kwire.conform.check import CheckSection, scenario
 from kwire.conform.expectation import answers, closes, expect, expect_equal, expect_error, judge
 from kwire.conform.groups.security.sasl import (
     ILLEGAL_STATE,
-    any_request,
     credentials,
     expect_ended,
     expect_served,
@@ -107,23 +106,6 @@ async def _twice(server: Server) -> None:
     await expect_ended(connection)
 
 
-@scenario("Any other request before a login ends the connection.", kip(43), needs=Need.SASL)
-async def _before(server: Server) -> None:
-    connection = await server.connection_before_login()
-    judge(await connection.exchange(any_request(server)), closes())
-
-
-@scenario(
-    "A request between handshake and token is refused, and ends the connection.",
-    kip(152),
-    needs=Need.SASL,
-)
-async def _between(server: Server) -> None:
-    connection = await shaken(server, credentials(server).mechanism)
-    judge(await connection.exchange(any_request(server)), answers(ILLEGAL_STATE) | closes())
-    await expect_ended(connection)
-
-
 @scenario(
     "A size of 16 MiB before a login ends the connection.",
     kafka("BrokerSecurityConfigs, sasl.server.max.receive.size"),
@@ -197,8 +179,6 @@ SECTION = CheckSection(
         6: _lists_beside,
         7: _ends,
         8: _twice,
-        9: _before,
-        10: _between,
         11: _too_large,
         12: _bare,
         13: _bare_wrong,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from kwire.conform.check import CheckSection, scenario
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.expectation import answers, closes, expect_error, first_error, judge
+from kwire.conform.expectation import expect_error, first_error
 from kwire.conform.groups.security.sasl import (
-    ILLEGAL_STATE,
-    any_request,
     credentials,
     expect_ended,
     expect_refused,
@@ -44,14 +42,6 @@ async def _serves_on(server: Server) -> None:
     await expect_served(server, connection)
 
 
-@scenario("A request in the middle of another login ends the connection.", _KIP, needs=Need.SASL)
-async def _in_the_middle(server: Server) -> None:
-    connection = await _session(server)
-    await handshake(connection, credentials(server).mechanism)
-    judge(await connection.exchange(any_request(server)), answers(ILLEGAL_STATE) | closes())
-    await expect_ended(connection)
-
-
 @scenario("Another login cannot have another mechanism.", _KIP, needs=Need.SASL)
 async def _other_mechanism(server: Server) -> None:
     mine = credentials(server).mechanism
@@ -75,5 +65,5 @@ async def _wrong(server: Server) -> None:
 SECTION = CheckSection(
     "security/reauthentication",
     "Another login on the same connection",
-    {1: _begins, 2: _serves_on, 3: _in_the_middle, 4: _other_mechanism, 5: _wrong},
+    {1: _begins, 2: _serves_on, 4: _other_mechanism, 5: _wrong},
 )

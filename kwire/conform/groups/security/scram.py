@@ -27,7 +27,7 @@ from kwire.net.sasl import Mechanism
 
 _RFC = SentenceSource("RFC 5802", "5.1. SCRAM Attributes")
 _HEADER = SentenceSource("RFC 5802", "6. Channel Binding")
-_BOTH = (Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
+BOTH = (Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
 _NONCE = "kwireconform"
 _LEAST = 4096
 """Iterations (RFC 7677, KIP-84)."""
@@ -35,16 +35,16 @@ _LEAST = 4096
 
 async def _begun(server: Server) -> CheckedConnection:
     """Return a connection after a handshake with the mechanism of the credentials."""
-    return await shaken(server, credentials(server, *_BOTH).mechanism)
+    return await shaken(server, credentials(server, *BOTH).mechanism)
 
 
 def _first(server: Server, extension: str = "") -> bytes:
     """Return the first message of a user that there is."""
-    name = credentials(server, *_BOTH).username.replace("=", "=3D").replace(",", "=2C")
+    name = credentials(server, *BOTH).username.replace("=", "=3D").replace(",", "=2C")
     return f"n,,{extension}n={name},r={_NONCE}".encode()
 
 
-async def _challenge(server: Server, connection: CheckedConnection) -> dict[str, str]:
+async def challenge(server: Server, connection: CheckedConnection) -> dict[str, str]:
     """Send the first message; return the attributes of the answer."""
     reaction = await send_token(connection, _first(server))
     body = reaction.body
@@ -62,8 +62,8 @@ def _final(nonce: str, proof: str = "AAAA") -> bytes:
 async def _any_scram(server: Server) -> CheckedConnection:
     """Return a connection after a handshake with either mechanism. Raises Skipped."""
     probe = await server.new_connection(login=False)
-    answer = await handshake(probe, _BOTH[0])
-    offered = [mechanism for mechanism in _BOTH if mechanism in answer.mechanisms]
+    answer = await handshake(probe, BOTH[0])
+    offered = [mechanism for mechanism in BOTH if mechanism in answer.mechanisms]
     if not offered:
         raise Skipped("the listener has no SCRAM")
     return await shaken(server, offered[0])
@@ -94,27 +94,27 @@ async def _unknown_user(server: Server) -> None:
 
 @scenario("The server's nonce begins with the client's, and is longer.", _RFC, needs=Need.SASL)
 async def _nonce(server: Server) -> None:
-    nonce = (await _challenge(server, await _begun(server))).get("r", "")
+    nonce = (await challenge(server, await _begun(server))).get("r", "")
     goes_on = nonce.startswith(_NONCE) and len(nonce) > len(_NONCE)
     expect(goes_on, f"{_NONCE} and more", repr(nonce))
 
 
 @scenario("Two logins have two nonces.", _RFC, needs=Need.SASL)
 async def _two_nonces(server: Server) -> None:
-    first, second = [(await _challenge(server, await _begun(server))).get("r") for _ in range(2)]
+    first, second = [(await challenge(server, await _begun(server))).get("r") for _ in range(2)]
     expect(first != second, "two nonces", f"{first!r} twice")
 
 
 @scenario("Passwords are hashed 4,096 times or more.", kip(84), needs=Need.SASL)
 async def _iterations(server: Server) -> None:
-    count = (await _challenge(server, await _begun(server))).get("i", "")
+    count = (await challenge(server, await _begun(server))).get("i", "")
     expect(count.isdecimal() and int(count) >= _LEAST, f"{_LEAST} or more", repr(count))
 
 
 @scenario("A wrong proof is refused, and ends the connection.", _RFC, needs=Need.SASL)
 async def _wrong_proof(server: Server) -> None:
     connection = await _begun(server)
-    nonce = (await _challenge(server, connection)).get("r", "")
+    nonce = (await challenge(server, connection)).get("r", "")
     length = 32 if credentials(server).mechanism is Mechanism.SCRAM_SHA_256 else 64
     await expect_refused(connection, _final(nonce, b64encode(bytes(length)).decode()))
 
@@ -122,20 +122,20 @@ async def _wrong_proof(server: Server) -> None:
 @scenario("A final message with another nonce is refused.", _RFC, needs=Need.SASL)
 async def _other_nonce(server: Server) -> None:
     connection = await _begun(server)
-    await _challenge(server, connection)
+    await challenge(server, connection)
     await expect_refused(connection, _final(f"{_NONCE}x"))
 
 
 @scenario("An invalid final message is refused.", _RFC, needs=Need.SASL)
 async def _no_final(server: Server) -> None:
     connection = await _begun(server)
-    await _challenge(server, connection)
+    await challenge(server, connection)
     await expect_refused(connection, b"no message of SCRAM")
 
 
 @scenario("The server proves that it knows the password, too.", _RFC, needs=Need.SASL)
 async def _proves(server: Server) -> None:
-    credentials(server, *_BOTH)
+    credentials(server, *BOTH)
     connection = await server.connection_before_login()
     await log_in(server, connection)
     await expect_served(server, connection)

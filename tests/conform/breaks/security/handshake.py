@@ -24,8 +24,6 @@ BREAKS: dict[int, Break] = {
     6: changes(SaslHandshakeRequest, sets("mechanisms", ())),
     7: keeps_open(verdict=_DIFFERS),
     8: gives_error(SaslHandshakeRequest, 0, only_for=lambda request: request.number == 2),
-    9: answers_end(),
-    10: gives_error(DescribeClusterRequest, 0),
     11: keeps_open(verdict=_DIFFERS),
     12: closes_on(None, only_for=_bare_token),
     13: answers_end(),

@@ -18,7 +18,6 @@ def _wrong(request: SeenRequest) -> bool:
 BREAKS: dict[int, Break] = {
     1: gives_error(SaslHandshakeRequest, 34, only_for=_second),
     2: closes_on(DescribeClusterRequest),
-    3: gives_error(DescribeClusterRequest, 0),
     4: keeps_open(),
     5: gives_error(SaslAuthenticateRequest, 0, only_for=_wrong),
 }
