@@ -11,7 +11,6 @@ from random import randrange
 from typing import Any
 
 from kwire.codec.declaration import Request
-from kwire.conform.expectation import expect_error
 from kwire.conform.groups.login.effective_request import EffectiveRequest, Prepare, told
 from kwire.conform.groups.quorum.kip_853.requests import add_voter
 from kwire.conform.metadata_log import read_log
@@ -19,7 +18,7 @@ from kwire.conform.needs import ServerRole
 from kwire.conform.quorum import NOBODY, describe_quorum
 from kwire.conform.server import Server
 from kwire.conform.stub_voter import StubVoter
-from kwire.conform.verdict import Skipped
+from kwire.conform.verdict import Deviation, Skipped
 from kwire.image import MetadataImage
 from kwire.messages.a29_describe_acls import DescribeAclsRequest
 from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest
@@ -137,7 +136,7 @@ async def _alter_user_scram_credentials(server: Server) -> EffectiveRequest:
 
 
 async def _create_delegation_token(server: Server) -> EffectiveRequest:
-    """Return a request for a token of a minute, which only who gets the answer can end before."""
+    """Return a request for a token of a minute. Who is not told its HMAC cannot end it before."""
     renewer = server.name()
     request = CreateDelegationTokenRequest(
         owner_principal_type=None,
@@ -147,17 +146,27 @@ async def _create_delegation_token(server: Server) -> EffectiveRequest:
     )
 
     async def is_there() -> bool:
-        if not _offers(server, DescribeDelegationTokenRequest) or _is_controller(server):
-            tokens = (await _image(server)).delegation_tokens.by_id.values()
-            return any(f"User:{renewer}" in token.renewers for token in tokens)
-        answer = await server.ask(DescribeDelegationTokenRequest(owners=None))
-        names = [item.principal_name for token in answer.tokens for item in token.renewers]
-        return not told(answer) and renewer in names
+        if _describes_tokens(server):
+            return bool(await _hmacs(server, renewer))
+        tokens = (await _image(server)).delegation_tokens.by_id.values()
+        return any(f"User:{renewer}" in token.renewers for token in tokens)
+
+    async def is_gone() -> bool:
+        for hmac in await _hmacs(server, renewer):
+            await _expire(server, hmac)
+        return not await is_there()
+
+    async def remove() -> None:
+        if _describes_tokens(server):
+            await server.wait_for("the end of the token", is_gone)
+        elif await is_there():
+            raise Deviation("the token ended", "its HMAC is not told; it ends within a minute")
 
     async def undo(answer: CreateDelegationTokenResponse) -> None:
-        end = ExpireDelegationTokenRequest(hmac=answer.hmac, expiry_time_period_ms=-1)
-        expect_error(await server.ask_controller(end), 0)
+        # Kafka's controller finds a token a moment after it has created it.
+        await server.wait_for("the end of the token", partial(_expire, server, answer.hmac))
 
+    server.remove_afterwards(f"token for {renewer}", remove)
     return EffectiveRequest(request=request, happened=is_there, undo=undo)
 
 
@@ -226,9 +235,27 @@ def _offers(server: Server, kind: type[Request]) -> bool:
     return kind.key in server.target.versions.api_versions
 
 
-def _is_controller(server: Server) -> bool:
-    """True for a controller, which lists DescribeDelegationToken and does not answer it."""
-    return server.target.role is ServerRole.CONTROLLER
+def _describes_tokens(server: Server) -> bool:
+    """True for a broker: a controller lists DescribeDelegationToken and does not answer it."""
+    is_broker = server.target.role is ServerRole.BROKER
+    return is_broker and _offers(server, DescribeDelegationTokenRequest)
+
+
+async def _hmacs(server: Server, renewer: str) -> list[bytes]:
+    """Return the HMACs of the tokens that this user may renew."""
+    answer = await server.ask(DescribeDelegationTokenRequest(owners=None))
+    told(answer)
+    return [
+        token.hmac
+        for token in answer.tokens
+        if any(item.principal_name == renewer for item in token.renewers)
+    ]
+
+
+async def _expire(server: Server, hmac: bytes) -> bool:
+    """End a token; return True if it was known."""
+    request = ExpireDelegationTokenRequest(hmac=hmac, expiry_time_period_ms=-1)
+    return told(await server.ask_controller(request)) == 0
 
 
 async def _image(server: Server) -> MetadataImage:

@@ -6,7 +6,8 @@ import pytest
 
 from breaking.run import all_breaks, see_fail
 from kwire.conform import ConformanceVerdict, SuiteOptions, run_suite
-from kwire.conform.registry import check_of
+from kwire.conform.needs import Need
+from kwire.conform.registry import check_of, select
 from kwire.conform.target import examine_target
 from kwire.net.sasl import Credentials
 from kwire.net.security import Security
@@ -39,6 +40,20 @@ async def test_a_controller_does_nothing_before_a_login(
     assert not [(r.id, r.came, r.reason) for r in run if r.verdict not in (PASS, SKIPPED)]
     assert counts[PASS] == passed + 1  # and that of the start
     assert not [text for result in run for text in result.left_behind]
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(("session_ms", "sasl"), [(MINUTE_MS, scram()), (MOMENT_MS, plain())])
+async def test_each_check_is_seen_to_fail(session_ms: int, sasl: Credentials) -> None:
+    """The end of a session where it is near, all others where it is not."""
+    over = ["login/answers/10", "login/effects/10"]
+    without_tls = [check.id for check in select(["login"]) if Need.TLS not in check.needs]
+    ids = over if session_ms == MOMENT_MS else sorted(set(without_tls) - set(over))
+    async with quorum_with_logins(session_ms) as address:
+        target = await examine_target(address, Security(sasl=sasl))
+        for check in select(ids):
+            seen = await see_fail(check, target, all_breaks()[check.id], unbroken=False)
+            assert not (seen.problem or seen.skipped), (check.id, seen.problem, seen.skipped)
 
 
 @pytest.mark.parametrize("section", ["login/answers", "login/effects"])
