@@ -82,6 +82,12 @@ def test_what_is_removed_leaves_nothing(put: MetadataRecord, remove: MetadataRec
     assert apply_all(EMPTY, [put, remove]) == EMPTY
 
 
+def test_a_token_that_was_expired_twice_is_removed_twice() -> None:
+    """Kafka 3.9.1 wrote so, and its own nodes go on (Java: DelegationTokenDelta.replay)."""
+    removal = RemoveDelegationTokenRecord(token_id="t")
+    assert apply_all(EMPTY, [TOKEN, removal, removal]) == EMPTY
+
+
 def test_the_parts_of_a_quotas_entity_have_no_order() -> None:
     other = QUOTA.replace(entity=[ALICE, ANYBODY], key="consumer_byte_rate")
 
