@@ -29,6 +29,7 @@ from kwire.conform.server import Server
 from kwire.conform.source import SentenceSource, kafka, kip
 from kwire.conform.verdict import Deviation, Skipped
 from kwire.errors import BrokerError
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.messages.a51_alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -81,21 +82,22 @@ async def _after_versions(server: Server, address: Address) -> CheckedConnection
     return connection
 
 
-async def _shaken(
-    server: Server, address: Address, version: int | None = None
-) -> CheckedConnection:
+async def _shaken(server: Server, address: Address) -> CheckedConnection:
     """Return a connection that proposed the mechanism of the credentials, and had it taken."""
     connection = await _new(server, address)
-    await _shake(server, connection, version)
+    await _shake(server, connection)
     return connection
 
 
-async def _shake(server: Server, connection: CheckedConnection, version: int | None = None) -> None:
-    expect_error(await handshake(connection, credentials(server).mechanism, version), 0)
+async def _shake(server: Server, connection: CheckedConnection) -> None:
+    expect_error(await handshake(connection, credentials(server).mechanism), 0)
 
 
 async def _shaken_without_headers(server: Server, address: Address) -> CheckedConnection:
-    return await _shaken(server, address, 0)
+    connection = await _new(server, address)
+    # Also where it is not offered: who wants in does not ask.
+    await connection.exchange(SaslHandshakeRequest(mechanism=credentials(server).mechanism), 0)
+    return connection
 
 
 async def _unknown_mechanism(server: Server, address: Address) -> CheckedConnection:
