@@ -31,7 +31,6 @@ TOGETHER = 8
         (["login/answers/6", "login/effects/6"], scram(), MINUTE_MS, 2),
         (["login/effects/13"], scram(), MINUTE_MS, 1),
         (["login/answers/10", "login/effects/10"], plain(), MOMENT_MS, 2),
-        pytest.param(["login"], scram(), MINUTE_MS, 27, marks=pytest.mark.costly),
     ],
 )
 async def test_a_controller_does_nothing_before_a_login(

@@ -50,8 +50,7 @@ def bad(run: ConformanceRun) -> list[tuple[str, str, str]]:
         (["login/effects/4", "login/effects/11"], plain(), MINUTE_MS, 2),
         (["login/effects/12", "login/effects/14"], plain(), MINUTE_MS, 2),
         (["login/effects/10"], plain(), MOMENT_MS, 1),
-        (["login/effects/6"], scram(), MINUTE_MS, 1),
-        pytest.param(["login"], scram(), MINUTE_MS, 27, marks=pytest.mark.costly),
+        (["login/effects/6", "login/effects/13"], scram(), MINUTE_MS, 2),
     ],
 )
 async def test_kwires_controllers_do_nothing_for_whom_the_proxy_does_not_know(
