@@ -132,6 +132,21 @@ def test_the_folders_of_the_tests_are_those_of_what_they_test() -> None:
     assert rooms == tested
 
 
+YAML_READER = "kwire/text/yaml_data.py"
+READS_YAML = re.compile(r"\byaml\.(\w*load\w*|compose|parse|scan|\w*Loader)|from yaml\b")
+
+
+@pytest.mark.parametrize("folder", ["kwire", "fixtures"])
+def test_yaml_is_read_by_one_reader(folder: str) -> None:
+    """Any other might build what a few anchors stand for before it is measured."""
+    assert not [
+        file.path.relative_to(ROOT)
+        for file in source_files(folder)
+        if str(file.path.relative_to(ROOT)) != YAML_READER
+        and READS_YAML.search(file.path.read_text())
+    ]
+
+
 LOADED = """
 import sys
 before = set(sys.modules)

@@ -14,6 +14,7 @@ from kwire.capture.encoding import BadRecord, RecordDecoder, read_long
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import HEADER, MAGIC, SYNC_SIZE, VERSION, VERSION_KEY
 from kwire.errors import FileError
+from kwire.text.untrusted import cut_repr
 
 BLOCK_LIMIT = 128 * 1024 * 1024
 """Longest block that is believed to be one, in bytes: a frame may have 100 MiB."""
@@ -168,7 +169,7 @@ def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
         reason = f"capture version {version}, this kwire reads 1 to {VERSION}: use a newer kwire"
         raise NewerCapture(reason, file=name)
     if codec != "null":
-        raise FileError(f"codec {codec!r}: captures are not compressed", file=name)
+        raise FileError(f"codec {cut_repr(codec)}: captures are not compressed", file=name)
     return CaptureInfo(version=version, sync=header["sync"], start=start.tell())
 
 

@@ -12,6 +12,7 @@ from typing import Self
 
 from kwire.capture.reading import Damage, read_capture
 from kwire.errors import InvalidValue
+from kwire.text.untrusted import cut_repr
 
 _RELATIVE = re.compile(r"(?P<sign>[+-])(?P<amount>\d+(?:\.\d+)?)(?P<unit>us|ms|s|m|h|)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -61,6 +62,6 @@ def _instant(text: str, ends: tuple[float, float]) -> float:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
         raise InvalidValue(
-            f"{text!r} is no time: write 2026-11-21T09:30:00Z, +30s after the first event or -30s"
-            " before the last"
+            f"{cut_repr(text)} is no time: write 2026-11-21T09:30:00Z, +30s after the first event"
+            " or -30s before the last"
         ) from None

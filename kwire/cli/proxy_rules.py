@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kwire.cli.errors import WrongUsage
+from kwire.text.untrusted import cut_repr
 
 if TYPE_CHECKING:
     from kwire.cli.rule_commands import FeedTarget
@@ -279,15 +280,15 @@ def _target(
 def _pair(text: str) -> tuple[str, object]:
     path, equals, value = text.partition("=")
     if not path or not equals:
-        raise WrongUsage(f"--patch {text!r} sets nothing: write PATH=VALUE, topics.name=x.")
+        raise WrongUsage(f"--patch {cut_repr(text)} sets nothing: write PATH=VALUE, topics.name=x.")
     return path.strip(), _yaml(value)
 
 
 def _yaml(text: str | None) -> object:
     """Return a value as in a rules file; text that is no YAML stays, for the check to refuse."""
-    import yaml
+    from kwire.text.yaml_data import COMMAND, BadYaml, read_yaml_data
 
     try:
-        return None if text is None else yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        return None if text is None else read_yaml_data(text, COMMAND)[0]
+    except BadYaml:
         return text

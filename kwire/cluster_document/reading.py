@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from kwire.cluster_document.document import VERSION, ClusterDocument
-from kwire.cluster_document.yaml_events import Place, read_yaml_texts
-from kwire.text.untrusted import read_text
+from kwire.text.untrusted import CUT, LONGEST, cut_repr, read_text
+from kwire.text.yaml_data import BadYaml, Bounds, Place, read_yaml_data, text_or_null
 from kwire.text.yaml_file import BadFile
 
-LONGEST = 256_000_000
-"""Characters of a document; 100,000 topics have fewer."""
+BOUNDS = Bounds(characters=LONGEST, depth=16, values=30_000_000)
+"""Of a document in YAML. One of 100,000 topics with every partition's replicas has fewer."""
 
 _REASONS = {
     "extra_forbidden": "there is no such key here",
@@ -42,11 +42,9 @@ def read_document(path: Path) -> ClusterDocument:
 
 def parse_document(text: str, name: str) -> ClusterDocument:
     """Return the document of a text. Raises BadFile; name: of the file, for errors."""
-    if len(text) > LONGEST:
-        raise BadFile(f"{name}: more than {LONGEST} characters are too many")
     try:
-        data, lines = _json(text) if text.lstrip().startswith("{") else read_yaml_texts(text)
-    except BadFile as error:
+        data, lines = _json(text) if text.lstrip().startswith("{") else _yaml(text)
+    except (BadFile, BadYaml) as error:
         raise BadFile(f"{name}: {error}") from error
     _check_version(data, name)
     try:
@@ -65,18 +63,28 @@ def _check_version(data: Any, name: str) -> None:
         raise BadFile(f"{name}: this is no document of `kwire export`, which begins with version")
     if str(data["version"]) != str(VERSION):
         raise BadFile(
-            f"{name}: version {data['version']} of the document is not known, only {VERSION}:"
-            " export it with this kwire"
+            f"{name}: version {str(data['version'])[:CUT]} of the document is not known, only"
+            f" {VERSION}: export it with this kwire"
         )
+
+
+def _yaml(text: str) -> tuple[Any, Mapping[Place, int]]:
+    # Names of topics and users are text whatever they look like (`no`, `1e3`), and so are numbers
+    # until the model of the document asks for one.
+    return read_yaml_data(text, BOUNDS, text_or_null)
 
 
 def _json(text: str) -> tuple[Any, Mapping[Place, int]]:
     try:
         return json.loads(text, object_pairs_hook=_unique), {}
+    except BadFile:
+        raise
     except json.JSONDecodeError as error:
         raise BadFile(f"line {error.lineno}: this is no JSON: {error.msg}") from error
     except RecursionError:
         raise BadFile("the JSON is nested too deep") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise BadFile(f"this is no JSON: {error}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -84,7 +92,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(data) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
-        raise BadFile(f"{double!r} is there twice in one object, keep one of them")
+        raise BadFile(f"{cut_repr(double)} is there twice in one object, keep one of them")
     return data
 
 
@@ -96,4 +104,4 @@ def _mistake(mistake: Any, lines: Mapping[Place, int]) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
     reason = _REASONS.get(mistake["type"]) or str(mistake["msg"]).removeprefix("Value error, ")
     where = "" if line is None else f"line {line}: "
-    return f"{where}{path.removeprefix('.') or 'the file'}: {reason}"
+    return f"{where}{path.removeprefix('.')[:CUT] or 'the file'}: {reason}"

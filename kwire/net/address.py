@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 from kwire.errors import InvalidValue
+from kwire.text.untrusted import cut_repr
 
 _FORM = re.compile(r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^:\[\]]+)):(?P<port>[0-9]{1,5})")
 
@@ -24,9 +25,11 @@ class Address:
         """Read `host:port` or `[::1]:port`, a port from 0 to 65535. Raises InvalidValue."""
         match = _FORM.fullmatch(text.strip())
         if match is None and text.count(":") > 1:
-            raise InvalidValue(f"{text!r} is no address: write an IPv6 host as [host]:port")
+            raise InvalidValue(f"{cut_repr(text)} is no address: write an IPv6 host as [host]:port")
         if match is None or int(match["port"]) > 0xFFFF:
-            raise InvalidValue(f"{text!r} is no address: write host:port, with a port up to 65535")
+            raise InvalidValue(
+                f"{cut_repr(text)} is no address: write host:port, with a port up to 65535"
+            )
         return cls(match["ipv6"] or match["host"], int(match["port"]))
 
     def __str__(self) -> str:

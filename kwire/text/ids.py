@@ -11,6 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from uuid import UUID
 
 from kwire.errors import InvalidValue
+from kwire.text.untrusted import cut_repr
 
 ZERO_UUID = UUID(int=0)
 """The id on the wire where there is none, as for the directory of a static voter."""
@@ -34,13 +35,13 @@ def parse_uuid(text: str) -> UUID:
         value = UUID(bytes=urlsafe_b64decode(text[:22] + "=="))
         if uuid_text(value) != text[:22]:
             raise InvalidValue(
-                f"{text!r} is no id: its last character stands for more bits than an id has;"
-                f" did you mean {uuid_text(value)!r}?"
+                f"{cut_repr(text)} is no id: its last character stands for more bits than an id"
+                f" has; did you mean {uuid_text(value)!r}?"
             )
         return value
     if _HEX.fullmatch(text):
         return UUID(hex=text)
     raise InvalidValue(
-        f"{text!r} is no id: write 22 characters of URL-safe base64 as Kafka prints them,"
+        f"{cut_repr(text)} is no id: write 22 characters of URL-safe base64 as Kafka prints them,"
         " 32 hexadecimal digits, or a dashed UUID"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from reprlib import Repr
 
 from kwire.errors import KwireError
 
@@ -10,14 +11,28 @@ _DIGITS = 19
 """Digits of the longest number that is read: 2^63 - 1 has so many."""
 
 
+LONGEST = 256_000_000
+"""Characters of the longest file that is read as text."""
+
+CUT = 80
+"""Characters of an untrusted value that an error shows."""
+
+
 def read_text(path: Path, wrong: type[KwireError]) -> str:
-    """Return the text of a UTF-8 file. Raises `wrong`, with a sentence that names the file."""
+    """Return the text of a UTF-8 file. Raises `wrong`, with a sentence that names the file.
+
+    A file may have no end, as /dev/zero: no more than LONGEST characters are read.
+    """
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LONGEST + 1)
     except OSError as error:
         raise wrong(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise wrong(f"{path} is no text in UTF-8") from error
+    if len(text) > LONGEST:
+        raise wrong(f"{path}: more than {LONGEST} characters are too many")
+    return text
 
 
 def whole_number(text: str, *, bits: int) -> int | None:
@@ -28,6 +43,17 @@ def whole_number(text: str, *, bits: int) -> int | None:
         return None
     number = int(text)
     return number if number < 1 << bits else None
+
+
+def cut_repr(value: object, longest: int = CUT) -> str:
+    """Return what `repr` does, of a long value only the beginning: errors quote it."""
+    if isinstance(value, str | bytes):
+        text = repr(value[:longest])
+        return text if len(value) <= longest else f"{text}…"
+    quote = Repr()
+    quote.maxlevel, quote.maxother = 3, longest
+    text = quote.repr(value)
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def harmless(text: str) -> str:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kwire.errors import InvalidValue
+from kwire.text.untrusted import CUT, cut_repr
+from kwire.text.yaml_data import BadYaml, read_yaml_data
 
-LONGEST = 1_000_000
-"""Characters of a file."""
+SHOWN = 20
+"""Mistakes that are told at once."""
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
@@ -40,30 +41,11 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-class RepeatedKey(yaml.YAMLError):
-    """A key that a mapping has twice: which one is meant cannot be known."""
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads plain values only, and refuses a mapping in which a key stands twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                name = (key.tag, key.value)
-                if name in seen:
-                    line = key.start_mark.line + 1
-                    raise RepeatedKey(f"line {line}: the key {key.value} stands there twice")
-                seen.add(name)
-        return super().construct_mapping(node, deep)
-
-
 def _amount(units: dict[str, float] | dict[str, int], what: str) -> Callable[[Any], float]:
     def read(value: Any) -> float:
         match = _NUMBER.fullmatch(value.removesuffix("/s")) if isinstance(value, str) else None
         if match is None or match[2].lower() not in units:
-            raise ValueError(f"{value!r} is not {what}")
+            raise ValueError(f"{cut_repr(value)} is not {what}")
         return float(match[1]) * units[match[2].lower()]
 
     return read
@@ -74,39 +56,37 @@ Seconds = Annotated[float, BeforeValidator(seconds)]
 Rate = Annotated[float, BeforeValidator(_amount(_SIZES, "a rate such as 100KiB/s")), Field(gt=0)]
 
 
-def load_yaml(text: str) -> Any:
-    """Return the plain values of a text. Raises yaml.YAMLError: RepeatedKey, or for no YAML."""
-    return yaml.load(text, _Loader)
-
-
 def read_yaml(model: type[M], text: str, wrong: type[BadFile], context: object = None) -> M:
     """Read the text of a file. Raises `wrong`, which names the place of each mistake.
 
     context: what the model's validators get.
     """
-    if len(text) > LONGEST:
-        raise wrong(f"more than {LONGEST} characters are too many")
     try:
-        return model.model_validate(load_yaml(text) or {}, context=context)
-    except RepeatedKey as error:
+        data, _ = read_yaml_data(text)
+    except BadYaml as error:
         raise wrong(str(error)) from error
-    except yaml.YAMLError as error:
-        raise wrong(f"this is no YAML: {' '.join(str(error).split())}{_hint(text)}") from error
+    return checked(model, data or {}, wrong, context)
+
+
+def checked(model: type[M], data: object, wrong: type[BadFile], context: object = None) -> M:
+    """Return the model of data. Raises `wrong`, with the place of each mistake."""
+    try:
+        return model.model_validate(data, context=context)
     except ValidationError as error:
         raise wrong("\n".join(_lines(error))) from error
-    except RecursionError as error:
-        raise wrong("the YAML is nested too deep") from error
 
 
 def _lines(error: ValidationError) -> list[str]:
     """Return a line for each mistake, but none for a list that mistakes have left empty."""
-    mistakes = error.errors()
+    mistakes = error.errors(include_url=False, include_input=False)
     inner = {mistake["loc"][:end] for mistake in mistakes for end in range(len(mistake["loc"]))}
-    return [
+    lines = [
         _line(mistake)
         for mistake in mistakes
         if mistake["type"] != "too_short" or mistake["loc"] not in inner
     ]
+    more = len(lines) - SHOWN
+    return [*lines[:SHOWN], f"{more} more mistakes"] if more > 0 else lines
 
 
 def _line(error: Any) -> str:
@@ -114,9 +94,4 @@ def _line(error: Any) -> str:
         f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
     )
     reason = _REASONS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return f"{path.removeprefix('.') or 'the file'}: {reason}"
-
-
-def _hint(text: str) -> str:
-    quote = re.search(r"(match|view|record|hold):\s*!", text)
-    return "; an expression that begins with ! needs quotes around it" if quote else ""
+    return f"{path.removeprefix('.')[:CUT] or 'the file'}: {reason}"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from kwire.cluster_document.reading import parse_document
-from kwire.cluster_document.yaml_events import DEPTH
+from kwire.cluster_document.reading import BOUNDS, parse_document
 from kwire.text.yaml_file import BadFile
 
 TOPICS = """\
@@ -72,6 +71,6 @@ def test_many_mistakes_are_told_in_few_lines() -> None:
 
 
 def test_the_depth_of_a_document_is_allowed() -> None:
-    assert DEPTH > 5
+    assert BOUNDS.depth > 5
     text = "version: 1\ntopics: [{name: a, partitions: 1, assignments: [[1, 2]]}]"
     assert parse_document(text, "it").has_assignments

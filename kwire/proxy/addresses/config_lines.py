@@ -14,7 +14,7 @@ from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import storage_properties
 from kwire.net.address import Address, cannot_connect, is_wildcard
 from kwire.proxy.data_path.listener import Listener
-from kwire.text.untrusted import whole_number
+from kwire.text.untrusted import cut_repr, whole_number
 
 ADVERTISED = "advertised.listeners"
 BOOTSTRAP = "controller.quorum.bootstrap.servers"
@@ -107,6 +107,6 @@ def _endpoints(text: str) -> dict[str, Address]:
         host, _, digits = address.rpartition(":")
         port = whole_number(digits, bits=16)
         if not separator or port is None:
-            raise InvalidValue(f"{part!r} is no listener: write NAME://host:port")
+            raise InvalidValue(f"{cut_repr(part)} is no listener: write NAME://host:port")
         endpoints[name] = Address(host.removeprefix("[").removesuffix("]"), port)
     return endpoints

@@ -23,6 +23,7 @@ from kwire.net.tls import ClientTls
 from kwire.proxy.capture.recorder import QUEUE_LIMIT, Recorder, log_stop
 from kwire.proxy.flows.flow import Event, Flow, Notice, NoticeKind
 from kwire.proxy.flows.language import Expression
+from kwire.text.untrusted import cut_repr
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message
@@ -62,7 +63,7 @@ class TopicAddress:
         """Read `captures@host:port,host:port`. Raises InvalidValue."""
         match = _TOPIC.fullmatch(text)
         if match is None:
-            raise InvalidValue(f"{text!r} is no topic: write TOPIC@HOST:PORT")
+            raise InvalidValue(f"{cut_repr(text)} is no topic: write TOPIC@HOST:PORT")
         return cls(match["topic"], tuple(map(Address.parse, match["servers"].split(","))))
 
     @property

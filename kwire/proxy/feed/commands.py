@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-import yaml
-
 from kwire.codec.declaration import Request
 from kwire.errors import InvalidValue
 from kwire.proxy.feed.datagrams import (
@@ -28,6 +26,8 @@ from kwire.proxy.filters.rule_set import RuleSet
 from kwire.proxy.flows.decoded_frame import ENCODING
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.language import parse
+from kwire.text.untrusted import cut_repr
+from kwire.text.yaml_data import COMMAND, BadYaml, read_yaml_data
 
 RELEASES: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
 """The names by which viewers release a held message, and the action; None lets it pass."""
@@ -125,13 +125,13 @@ class Controls:
         if isinstance(command, Edit):
             self._intercept.edit(flow, command.path, _value(command.value))
         elif command.how not in RELEASES:
-            raise InvalidValue(f"{command.how!r} is none of {', '.join(RELEASES)}")
+            raise InvalidValue(f"{cut_repr(command.how)} is none of {', '.join(RELEASES)}")
         elif not self._intercept.release(RELEASES[command.how], flow):
             raise InvalidValue(NOT_HELD)
 
 
 def _value(text: str) -> object:
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InvalidValue(f"{text[:80]!r} is no value: quote it if it is text") from error
+        return read_yaml_data(text, COMMAND)[0]
+    except BadYaml as error:
+        raise InvalidValue(f"{cut_repr(text)} is no value: quote it if it is text") from error

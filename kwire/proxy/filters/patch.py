@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -16,14 +18,14 @@ from kwire.messages.registry import request, response
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression
 from kwire.text.ids import parse_uuid
-from kwire.text.untrusted import whole_number
+from kwire.text.untrusted import cut_repr, whole_number
 
 
 def patch(message: Group, path: str, value: Any) -> bool:
     """Set a field; return False if no element had it. Raises InvalidValue for an unknown field."""
     name, _, rest = path.partition(".")
     if name not in type(message).fields:
-        raise InvalidValue(f"{type(message).__name__} has no field {name!r}")
+        raise InvalidValue(f"{type(message).__name__} has no field {cut_repr(name)}")
     current = getattr(message, name)
     if not rest:
         setattr(message, name, _as(current, value))
@@ -38,14 +40,18 @@ def patch(message: Group, path: str, value: Any) -> bool:
     return any(was_set)
 
 
-def reachable(path: str, match: Expression, direction: Direction) -> bool:
-    """Return True if a message that may match has such a field, in any version."""
-    for key in APIS:
-        kind = request(key) if direction is Direction.REQUEST else response(key)
-        possible = any(match.static(key, version) is not False for version in kind.versions)
-        if possible and _has(kind, path):
-            return True
-    return False
+def unreachable(paths: Iterable[str], match: Expression, direction: Direction) -> str | None:
+    """Return the first path that no message that may match has, in any version; None without."""
+    kind_of = request if direction is Direction.REQUEST else response
+
+    @cache
+    def may_match(key: int) -> bool:
+        return any(match.static(key, version) is not False for version in kind_of(key).versions)
+
+    def is_there(path: str) -> bool:
+        return any(may_match(key) and _has(kind_of(key), path) for key in APIS)
+
+    return next((path for path in paths if not is_there(path)), None)
 
 
 def _has(kind: StructClass, path: str) -> bool:
@@ -69,5 +75,5 @@ def _as(old: Any, value: Any) -> Any:
         try:
             return bytes.fromhex(value)
         except ValueError:
-            raise InvalidValue(f"{value[:80]!r} is not in hexadecimal") from None
+            raise InvalidValue(f"{cut_repr(value)} is not in hexadecimal") from None
     return value

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kwire.messages.metadata_topic import METADATA_TOPIC
+from kwire.text.untrusted import cut_repr
 
 _METADATA = f"~topic {METADATA_TOPIC}"
 
@@ -17,8 +18,8 @@ def expand(preset: dict[str, Any]) -> list[dict[str, Any]]:
     """
     keys = dict(preset)
     name = keys.pop("preset")
-    if name not in PRESETS:
-        raise ValueError(f"no preset is called {name!r}; there are {', '.join(PRESETS)}")
+    if not isinstance(name, str) or name not in PRESETS:
+        raise ValueError(f"no preset is called {cut_repr(name)}; there are {', '.join(PRESETS)}")
     make, parameters = PRESETS[name]
     values = []
     for parameter in parameters:

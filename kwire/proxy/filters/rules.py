@@ -12,13 +12,13 @@ rules:
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import (
     BeforeValidator,
     Field,
@@ -30,21 +30,13 @@ from pydantic import (
 )
 
 from kwire.error_codes import ErrorCode
-from kwire.proxy.filters.patch import reachable
+from kwire.proxy.filters.patch import unreachable
 from kwire.proxy.filters.presets import expand
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
-from kwire.text.untrusted import read_text
-from kwire.text.yaml_file import (
-    BadFile,
-    Rate,
-    RepeatedKey,
-    Seconds,
-    Strict,
-    load_yaml,
-    read_yaml,
-    seconds,
-)
+from kwire.text.untrusted import cut_repr, read_text
+from kwire.text.yaml_data import COMMAND, BadYaml, read_yaml_data
+from kwire.text.yaml_file import BadFile, Rate, Seconds, Strict, checked, read_yaml, seconds
 
 
 class BadRules(BadFile):
@@ -60,7 +52,7 @@ def _code(value: Any) -> Any:
         return ErrorCode[value.upper()].value
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise ValueError(f"no error of Kafka's is called {value!r}")
+    raise ValueError(f"no error of Kafka's is called {cut_repr(value)}")
 
 
 class DelayOf(Strict):
@@ -75,7 +67,7 @@ class DelayOf(Strict):
         if isinstance(value, str):
             return {"from": value, "to": value}
         if isinstance(value, dict) and "fixed" in value:
-            return cls._around(**value)
+            return cls._around(value)
         return value
 
     @model_validator(mode="after")
@@ -85,8 +77,9 @@ class DelayOf(Strict):
         return self
 
     @classmethod
-    def _around(cls, fixed: Any = None, jitter: Any = "0s", **others: Any) -> dict[str, Any]:
-        middle, spread = seconds(fixed), seconds(jitter)
+    def _around(cls, value: dict[str, Any]) -> dict[str, Any]:
+        middle, spread = seconds(value["fixed"]), seconds(value.get("jitter", "0s"))
+        others = {key: value[key] for key in value if key not in ("fixed", "jitter")}
         return {
             "from": f"{max(middle - spread, 0):.6f}s",
             "to": f"{middle + spread:.6f}s",
@@ -161,9 +154,9 @@ class Rule(Strict):
             raise ValueError("only a response can tell what match asks: add direction: response")
         if self.until is not None and self.until <= self.after:
             raise ValueError("`until` is not after `after`")
-        for path in self.patch or ():
-            if not reachable(path, self.match, self.way):
-                raise ValueError(f"no {self.direction} that can match has a field {path!r}")
+        path = unreachable(self.patch or (), self.match, self.way)
+        if path is not None:
+            raise ValueError(f"no {self.direction} that can match has a field {cut_repr(path)}")
         return self
 
 
@@ -183,8 +176,8 @@ class RulesFile(Strict):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        names = [rule.name for rule in self.rules]
-        if doubled := next((name for name in names if names.count(name) > 1), None):
+        names = Counter(rule.name for rule in self.rules)
+        if doubled := next((name for name, times in names.items() if times > 1), None):
             raise ValueError(f"two rules are called {doubled!r}: give one of them another name")
         return self
 
@@ -196,14 +189,17 @@ def _expanded(rules: list[Any]) -> Iterator[Any]:
     whatever is changed beside it.
     """
     taken: set[str] = set()
+    # The next number of a name, so that many rules alike are not counted from 1 each.
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
     for entry in rules:
         if not isinstance(entry, dict):
             yield entry
             continue
         for rule in expand(entry) if "preset" in entry else [entry]:
-            named_rule = (
-                rule if entry.get("name") else rule | {"name": _free(_own_name(rule), taken)}
-            )
+            named_rule = rule
+            if not entry.get("name"):
+                name = _own_name(rule)
+                named_rule = rule | {"name": _free(name, numbers[name], taken)}
             taken.add(str(named_rule["name"]))
             yield named_rule
 
@@ -216,8 +212,8 @@ def _own_name(rule: dict[str, Any]) -> str:
     return f"{effect}-{sha256(text.encode()).hexdigest()[:4]}"
 
 
-def _free(name: str, taken: set[str]) -> str:
-    numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
+def _free(name: str, numbers: Iterator[int], taken: set[str]) -> str:
+    numbered = (name if number == 1 else f"{name}-{number}" for number in numbers)
     return next(free for free in numbered if free not in taken)
 
 
@@ -232,16 +228,13 @@ def read_rule(text: str) -> tuple[Rule, ...]:
     Raises BadRules, in one line.
     """
     try:
-        value = load_yaml(text)
-    except RepeatedKey as error:
-        raise BadRules(str(error)) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        raise BadRules(f"this is no YAML, quote what has a comma or a colon: {reason}") from error
+        value, _ = read_yaml_data(text, COMMAND)
+    except BadYaml as error:
+        raise BadRules(f"{error}; quote what has a comma or a colon") from error
     if not isinstance(value, dict):
         raise BadRules("a rule is keys with their values, {match: ~api Fetch, delay: 1s}")
     try:
-        return read_rules(json.dumps({"rules": [value]}, default=str)).rules
+        return checked(RulesFile, {"rules": [value]}, BadRules).rules
     except BadRules as error:
         # What is indented shows the column in an expression.
         lines = str(error).replace("rules[1].", "").splitlines()

@@ -34,7 +34,7 @@ from kwire.proxy.capture.record_topic import TopicAddress
 from kwire.proxy.data_path.allowed_nodes import AddressRule
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.flows.language import Expression, parse
-from kwire.text.untrusted import read_text
+from kwire.text.untrusted import cut_repr, read_text
 from kwire.text.yaml_file import BadFile, Seconds, Strict, read_yaml
 
 _LIMITS = Limits()
@@ -65,7 +65,7 @@ def _address(value: Any) -> Any:
     if isinstance(value, Address):
         return value
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no address: write host:port")
+        raise ValueError(f"{cut_repr(value)} is no address: write host:port")
     return Address.parse(value)
 
 
@@ -81,7 +81,7 @@ def _topic(value: Any) -> Any:
     if isinstance(value, TopicAddress):
         return value
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no topic: write TOPIC@HOST:PORT")
+        raise ValueError(f"{cut_repr(value)} is no topic: write TOPIC@HOST:PORT")
     return TopicAddress.parse(value)
 
 
@@ -96,7 +96,7 @@ def _expression_text(value: str) -> str:
 
 def _api(value: str) -> str:
     if value.lower() not in _APIS:
-        raise ValueError(f"no API is called {value!r}; `kwire protocol show` names them")
+        raise ValueError(f"no API is called {cut_repr(value)}; `kwire protocol show` names them")
     return _APIS[value.lower()]
 
 
@@ -394,7 +394,7 @@ class ProxyConfig(Strict):
         if len(names) > 1 and "" in names:
             raise ValueError("where there are several clusters each needs a name")
         if twice := _first_twice(names):
-            raise ValueError(f"two clusters are called {twice!r}")
+            raise ValueError(f"two clusters are called {cut_repr(twice)}")
         listeners = (listener for cluster in self.clusters for listener in cluster.listeners)
         addresses = [str(listener.listen) for listener in listeners if listener.listen.port]
         if twice := _first_twice(addresses):

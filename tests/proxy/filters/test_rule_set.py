@@ -155,9 +155,9 @@ WRONG = {
     "no mapping": (lambda rules: rules.add("drop", "me"), "a rule is keys with their values"),
     "a key twice": (
         lambda rules: rules.add("{match: ~api Fetch, delay: 1s, delay: 2s}", "me"),
-        "line 1: the key delay stands there twice",
+        "line 1: 'delay' is there twice",
     ),
-    "no YAML": (lambda rules: rules.add("{match: ", "me"), "this is no YAML, quote what"),
+    "no YAML": (lambda rules: rules.add("{match: ", "me"), "this is no YAML: .*; quote what"),
     "a name that is none": (
         lambda rules: rules.remove("onec", "me"),
         "no rule is called 'onec'; did you mean 'once'?",
