@@ -328,5 +328,6 @@ def _seal(sealed: bytes, token: bytes) -> bytes:
 def _decode(decoder: msgspec.msgpack.Decoder[T], body: bytes) -> T:
     try:
         return decoder.decode(body)
+    # Keys that nobody knows are skipped however deep they are nested, with Python's stack.
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadDatagram(f"not a message of the feed: {error}") from error

@@ -21,12 +21,16 @@ from enum import StrEnum
 from kwire.errors import InvalidValue
 from kwire.proxy.filters.rule import Dice, RuleFilter
 from kwire.proxy.filters.rules import Rule, RulesFile, read_rule
+from kwire.text.untrusted import cut_repr
 
 MOST = 1000
 """Rules at a time that may be added by command."""
 
 CHANGES = 8
 """Sentences about the latest changes that are kept for viewers."""
+
+COMPARED = 50
+"""Names that are compared with one that is not there, and characters of the longest such name."""
 
 
 class RuleOrigin(StrEnum):
@@ -152,7 +156,7 @@ class RuleSet:
     def _named(self, name: str) -> RuleEntry:
         entry = self._entries.get(name)
         if entry is None:
-            raise InvalidValue(f"no rule is called {name!r}{_hint(name, self._entries)}")
+            raise InvalidValue(f"no rule is called {cut_repr(name)}{_hint(name, self._entries)}")
         return entry
 
     def _entry(self, rule: Rule, origin: RuleOrigin) -> RuleEntry:
@@ -173,5 +177,7 @@ def _is_same_rule(rule: Rule, other: Rule) -> bool:
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
-    close = get_close_matches(name, list(names), n=1)
+    # Names of a hundred characters take a millisecond each to compare, and there may be thousands.
+    likely = [known for known in names if abs(len(known) - len(name)) < 4]
+    close = get_close_matches(name, likely[:COMPARED], n=1) if len(name) <= COMPARED else []
     return f"; did you mean {close[0]!r}?" if close else "; `kwire proxy rules list` names them"

@@ -10,14 +10,17 @@ from kwire.codec.fields import ArrayOf, FieldType, Nullable, StructClass, Struct
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
 from kwire.messages.registry import request, response
+from kwire.text.untrusted import cut_repr
 
 
 def check_field(path: str) -> None:
     """Raise InvalidValue if no message has a field whose path is, or ends in, this one."""
     if path not in _endings():
-        close = get_close_matches(path, _endings(), n=1)
+        # A comparison with all of the two thousand takes a tenth of a second.
+        likely = [known for known in _endings() if known.count(".") == path.count(".")]
+        close = get_close_matches(path, likely, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise InvalidValue(f"no message has a field {path!r}{hint}")
+        raise InvalidValue(f"no message has a field {cut_repr(path)}{hint}")
 
 
 @cache

@@ -6,6 +6,8 @@ field is compared as `voter_id==3000`; `!` binds closest, then `&` (or nothing a
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,12 +16,24 @@ import pyparsing as pp
 from kwire.errors import InvalidValue
 from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.terms import COMPARE, FLAGS, TERMS, TermTest, field_test, term_test
+from kwire.text.untrusted import cut_repr
 
 DEPTH = 40
 """Parentheses and negations that may be nested."""
 
 LONGEST = 4000
 """Characters of an expression."""
+
+PARTS = 100
+"""Terms, comparisons and listed values of an expression. A viewer's is read in the event loop."""
+
+COST = 200
+"""Characters of patterns that are compared at each place of a text, see Glob."""
+
+_PART = re.compile(r"[~,]|[=!<>]=|[<>]")
+
+SHOWN = 200
+"""Characters of an expression that its error shows."""
 
 _ALL_TERMS = (*TERMS, *FLAGS)
 
@@ -34,8 +48,10 @@ class BadExpression(InvalidValue):
         self.text = text
         self.column = column
         self.reason = reason
-        line = text.replace("\n", " ")
-        super().__init__(f"column {column}: {reason}\n  {line}\n  {' ' * (column - 1)}^")
+        # Of a long expression the end before the column, and what follows it.
+        start = max(column - SHOWN // 2, 1) if len(text) > SHOWN else 1
+        line = text[start - 1 : start - 1 + SHOWN].replace("\n", " ")
+        super().__init__(f"column {column}: {reason}\n  {line}\n  {' ' * (column - start)}^")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,11 @@ class Expression:
     @property
     def needs_response(self) -> bool:
         """True if it cannot hold for a request alone, only for an RPC with its response."""
+        raise NotImplementedError
+
+    @property
+    def cost(self) -> int:
+        """The sum of what its patterns cost."""
         raise NotImplementedError
 
     def test(self, target: MatchTarget) -> bool | None:
@@ -70,6 +91,10 @@ class TermExpression(Expression):
     def needs_response(self) -> bool:
         return self.term.needs_response
 
+    @property
+    def cost(self) -> int:
+        return self.term.cost
+
     def test(self, target: MatchTarget) -> bool | None:
         return self.term.test(target)
 
@@ -86,6 +111,10 @@ class Not(Expression):
     @property
     def needs_response(self) -> bool:
         return self.part.needs_response
+
+    @property
+    def cost(self) -> int:
+        return self.part.cost
 
     def test(self, target: MatchTarget) -> bool | None:
         return _opposite(self.part.test(target))
@@ -105,28 +134,42 @@ class Many(Expression):
     def needs_response(self) -> bool:
         return any(part.needs_response for part in self.parts)
 
+    @property
+    def cost(self) -> int:
+        return sum(part.cost for part in self.parts)
+
     def test(self, target: MatchTarget) -> bool | None:
-        return self._settle([part.test(target) for part in self.parts])
+        return self._settle(part.test(target) for part in self.parts)
 
     def static(self, key: int, version: int) -> bool | None:
-        return self._settle([part.static(key, version) for part in self.parts])
+        return self._settle(part.static(key, version) for part in self.parts)
 
-    def _settle(self, answers: list[bool | None]) -> bool | None:
-        if self.decisive in answers:
-            return self.decisive
-        return None if None in answers else not self.decisive
+    def _settle(self, answers: Iterable[bool | None]) -> bool | None:
+        result: bool | None = not self.decisive
+        for answer in answers:
+            if answer is self.decisive:
+                return answer
+            if answer is None:
+                result = None
+        return result
 
 
 def parse(text: str) -> Expression:
     """Read an expression; BadExpression points at the column where it goes wrong."""
     if len(text) > LONGEST or _depth(text) > DEPTH:
         raise BadExpression(text[:80], 1, f"too long or nested deeper than {DEPTH}")
+    if len(_PART.findall(text)) > PARTS:
+        reason = f"more than {PARTS} terms, comparisons and listed values are too many"
+        raise BadExpression(text[:80], 1, reason)
     if not text.strip():
         raise BadExpression(text, 1, "nothing is here; write for example ~api Fetch")
     try:
         expression: Expression = _grammar().parse_string(text, parse_all=True)[0]
     except pp.ParseBaseException as error:
         raise BadExpression(text, error.loc + 1, _reason(error, text)) from None
+    if expression.cost > COST:
+        reason = f"more than {COST} characters stand with a ? between two *"
+        raise BadExpression(text, 1, reason)
     return expression
 
 
@@ -142,10 +185,12 @@ def _reason(error: pp.ParseBaseException, text: str) -> str:
         return "the expression ends too early"
     word = rest[0]
     if word.startswith("~") and word not in _ALL_TERMS:
-        return f"there is no term {word!r}; there are {' '.join(_ALL_TERMS)}"
+        return f"there is no term {cut_repr(word)}; there are {' '.join(_ALL_TERMS)}"
     if word in _ALL_TERMS:
         return f"{word} stands where it cannot"
-    return f"{word!r} cannot stand here; join terms with & or |, compare fields as name==value"
+    return (
+        f"{cut_repr(word)} cannot stand here; join terms with & or |, compare fields as name==value"
+    )
 
 
 @cache

@@ -10,7 +10,6 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 from uuid import UUID
 
@@ -19,9 +18,10 @@ from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
 from kwire.proxy.flows.field_paths import check_field
+from kwire.proxy.flows.glob import Glob
 from kwire.proxy.flows.match_target import MatchTarget
 from kwire.text.ids import uuid_text
-from kwire.text.untrusted import whole_number
+from kwire.text.untrusted import cut_repr, whole_number
 
 Test = Callable[[MatchTarget], bool | None]
 Static = Callable[[int, int], bool | None]
@@ -42,11 +42,15 @@ _RANGE = re.compile(r"\d{1,5}(-\d{1,5}|\+)?(,\d{1,5}(-\d{1,5}|\+)?)*")
 
 @dataclass(frozen=True, slots=True)
 class TermTest:
-    """The test of a term. needs_response: only a response, or a flow that has ended, can tell."""
+    """The test of a term. needs_response: only a response, or a flow that has ended, can tell.
+
+    cost: see Glob.
+    """
 
     test: Test
     static: Static
     needs_response: bool = False
+    cost: int = 0
 
 
 def term_test(term: str, text: str) -> TermTest:
@@ -57,13 +61,13 @@ def term_test(term: str, text: str) -> TermTest:
 def field_test(path: str, compare: str, text: str) -> TermTest:
     """Return the test of `path==text`. Raises InvalidValue if no message has such a field."""
     check_field(path)
-    holds = COMPARE[compare]
+    holds, glob = COMPARE[compare], Glob(text)
 
     def test(target: MatchTarget) -> bool | None:
         values = (value for layer in target.layers for value in layer.values(path))
-        return any(_compared(holds, value, text) for value in values)
+        return any(_compared(holds, value, glob) for value in values)
 
-    return TermTest(test, _depends, needs_response=path.startswith("response."))
+    return TermTest(test, _depends, path.startswith("response."), glob.cost)
 
 
 def _depends(key: int, version: int) -> bool | None:
@@ -71,16 +75,14 @@ def _depends(key: int, version: int) -> bool | None:
 
 
 def _api(text: str) -> TermTest:
-    patterns = text.split(",")
-    keys = {key for key, name in APIS.items() if any(_named(name, pattern) for pattern in patterns)}
-    for pattern in patterns:
-        if not any(_named(name, pattern) for name in APIS.values()):
-            raise InvalidValue(f"no API is called {pattern!r}")
+    keys: set[int] = set()
+    for pattern in text.split(","):
+        glob = Glob(pattern.lower())
+        named = [key for key, name in APIS.items() if glob(name.lower())]
+        if not named:
+            raise InvalidValue(f"no API is called {cut_repr(pattern)}")
+        keys.update(named)
     return _static(lambda key, version: key in keys)
-
-
-def _named(name: str, pattern: str) -> bool:
-    return fnmatchcase(name.lower(), pattern.lower())
 
 
 def _key(text: str) -> TermTest:
@@ -102,15 +104,17 @@ def _static(static: Callable[[int, int], bool]) -> TermTest:
 
 def _ranges(text: str, what: str) -> Versions:
     if not _RANGE.fullmatch(text):
-        raise InvalidValue(f"{text!r} is not {what}: write 4, 4-17, 4+ or 4,7")
+        raise InvalidValue(f"{cut_repr(text)} is not {what}: write 4, 4-17, 4+ or 4,7")
     return Versions(text)
 
 
 def _client(text: str) -> TermTest:
-    def test(target: MatchTarget) -> bool:
-        return any(fnmatchcase(layer.flow.client_id or "", text) for layer in target.layers)
+    glob = Glob(text)
 
-    return TermTest(test, _depends)
+    def test(target: MatchTarget) -> bool:
+        return any(glob(layer.flow.client_id or "") for layer in target.layers)
+
+    return TermTest(test, _depends, cost=glob.cost)
 
 
 def _node(text: str) -> TermTest:
@@ -138,7 +142,9 @@ def _nodes(text: str) -> Callable[[int | None], bool]:
         least = whole_number(first, bits=31)
         most = whole_number(last, bits=31) if dash else least
         if least is None or most is None or most < least:
-            raise InvalidValue(f"{part!r} is no node id: write 3000, 3000,3001 or 3000-3002")
+            raise InvalidValue(
+                f"{cut_repr(part)} is no node id: write 3000, 3000,3001 or 3000-3002"
+            )
         ranges.append(range(least, most + 1))
 
     def matches(node: int | None) -> bool:
@@ -165,7 +171,7 @@ def _code(text: str) -> int:
     try:
         return ErrorCode[text.upper()].value
     except KeyError:
-        raise InvalidValue(f"no error of Kafka's is called {text!r}") from None
+        raise InvalidValue(f"no error of Kafka's is called {cut_repr(text)}") from None
 
 
 def _latency(text: str) -> TermTest:
@@ -192,19 +198,22 @@ def _amount(
 ) -> tuple[Callable[[Any, Any], bool], float]:
     match = _AMOUNT.fullmatch(text)
     if match is None or match[3].lower() not in units:
-        raise InvalidValue(f"{text!r} is not {what}")
+        raise InvalidValue(f"{cut_repr(text)} is not {what}")
     return COMPARE[match[1] or ">="], float(match[2]) * units[match[3].lower()]
 
 
 def _topic(text: str) -> TermTest:
+    glob = Glob(text)
+
     def test(target: MatchTarget) -> bool:
-        return any(fnmatchcase(topic, text) for layer in target.layers for topic in layer.topics)
+        return any(glob(topic) for layer in target.layers for topic in layer.topics)
 
-    return TermTest(test, _depends)
+    return TermTest(test, _depends, cost=glob.cost)
 
 
-def _compared(holds: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
+def _compared(holds: Callable[[Any, Any], bool], value: Any, glob: Glob) -> bool:
     """Compare in the type of the field; a text that is none of its values is unequal to all."""
+    text = glob.pattern
     other: Any = text
     if text == "null" or value is None:
         return holds in (operator.eq, operator.ne) and holds(value is None, text == "null")
@@ -219,11 +228,11 @@ def _compared(holds: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
             case bytes():
                 value = value.hex()
             case tuple():
-                return any(_compared(holds, element, text) for element in value)
+                return any(_compared(holds, element, glob) for element in value)
     except (ValueError, KeyError):
         return holds is operator.ne
     if isinstance(value, str) and holds in (operator.eq, operator.ne):
-        return fnmatchcase(value, text) is (holds is operator.eq)
+        return glob(value) is (holds is operator.eq)
     return holds(value, other)
 
 

@@ -1,0 +1,99 @@
+"""Whatever a viewer sends is refused or done at once; traffic passes meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from fuzzing.steps import steps
+from kwire.proxy.feed.datagrams import MAGIC, VERSION, BadDatagram, _seal, decode_from_viewer
+from kwire.proxy.feed.receiver import CommandRefused, Receiver
+from kwire.proxy.filters.rules import BadRules, read_rule, read_rules
+from kwire.proxy.flows.language import LONGEST, parse
+from tests.support.bombs import RULE_BOMB, VALUE_BOMB
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
+from tests.support.proxy.feed.voting_traffic import ShownEvents, Traffic, traffic, viewer
+
+
+@asynccontextmanager
+async def one_viewer() -> AsyncIterator[tuple[Traffic, Receiver, ShownEvents]]:
+    shown = ShownEvents()
+    async with traffic() as run, viewer(run.feed.address, shown) as one:
+        await one.reached()
+        yield run, one, shown
+
+
+async def test_a_bomb_in_a_rule_is_refused_and_traffic_passes() -> None:
+    async with one_viewer() as (run, one, _):
+        for bomb in (RULE_BOMB, f"{{match: ~api Vote, drop: true, patch: {VALUE_BOMB}}}"):
+            with pytest.raises(CommandRefused, match=r"^line 1: anchors are not taken"):
+                await one.add_rule(bomb)
+        await run.vote()
+        assert await one.rules() == ()
+
+
+async def test_a_bomb_in_a_value_is_refused_and_the_message_stays_held() -> None:
+    async with one_viewer() as (run, one, shown):
+        await one.set_hold("~api Vote")
+        reader, writer = await asyncio.open_connection(run.address.host, run.address.port)
+        writer.write(VOTE)
+        await eventually(lambda: len(shown.held) == 1)
+        number = shown.held[0].number
+        with pytest.raises(CommandRefused, match="is no value: quote it") as error:
+            await one.edit(number, "cluster_id", VALUE_BOMB)
+        assert len(str(error.value)) < 150
+        await one.release(number)
+        assert await reader.readexactly(len(GRANTED)) == GRANTED
+        writer.close()
+
+
+def test_a_bomb_in_a_rules_file_is_refused() -> None:
+    with pytest.raises(BadRules, match=r"^line 2: anchors are not taken"):
+        read_rules(f"rules:\n- {RULE_BOMB}")
+
+
+def test_a_datagram_that_is_nested_deep_is_ignored() -> None:
+    body = b"\x82\xa5other" + b"\x91" * 7000 + b"\xc0\xa4type\xa5leave"
+    with pytest.raises(BadDatagram, match="not a message of the feed"):
+        decode_from_viewer(MAGIC + bytes([VERSION]) + _seal(body, b"") + body, b"")
+
+
+NEARLY_TOO_MUCH = {
+    "terms": "~v 0+ " * 99,
+    "comparisons": "voter_id==1 " * 99,
+    "parentheses": "(!" * 39 + "voter_id==1" + ")" * 39,
+    "parts": "~v " + ",".join(["1"] * 99),
+    "names": "~api " + ",".join(["*"] * 99),
+    "no name": "~api " + ",".join(f"{number}*" for number in range(99)),
+    "stars": "~client " + "*a" * 1990,
+    "no field": "responses.partitions.current_leader.leader_idd==1",
+    "brackets": "~client " + "[" * 3900,
+    "quotes": "~client '" + "\\a" * 1990,
+}
+"""Expressions of all that one may have; 250,000 steps are some 30 ms."""
+
+
+@pytest.mark.parametrize("text", NEARLY_TOO_MUCH.values(), ids=list(NEARLY_TOO_MUCH))
+def test_the_longest_expressions_are_read_in_few_steps(text: str) -> None:
+    parse("voter_id==1")  # what is built at the first use
+    assert len(text) <= LONGEST
+    assert steps(lambda: parse(text)) < 250_000
+
+
+RULES = {
+    "patches": "~v 99, patch: {" + ", ".join(f"topics.{n}: 1" for n in range(200)) + "}",
+    "terms": f"'{'~v 0+ ' * 90}~v 99', direction: response, patch: {{throttle_time_ms: 1}}",
+    "a name that is not there": f"~v 1, drop: true, name: [{'a, ' * 400}]",
+}
+
+
+@pytest.mark.parametrize("text", RULES.values(), ids=list(RULES))
+def test_the_longest_rules_are_read_in_few_steps(text: str) -> None:
+    def read() -> None:
+        with pytest.raises(BadRules):
+            read_rule(f"{{match: {text}}}")
+
+    read()
+    assert steps(read) < 400_000
