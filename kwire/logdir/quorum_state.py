@@ -37,7 +37,7 @@ def parse_quorum_state(data: bytes, file: Path) -> QuorumState:
     """FileError where the line is no QuorumStateData; a replica must then not vote."""
     try:
         members: Any = json.loads(data.split(b"\n", 1)[0])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(f"not JSON: {error}", file=file) from None
     if not isinstance(members, dict) or not isinstance(members.get(VERSION_MEMBER), int):
         raise FileError(f"no JSON object with a {VERSION_MEMBER}", file=file)

@@ -68,7 +68,7 @@ class ThrottleJournal:
             return []
         try:
             return decode(text, type=_Journal).settings
-        except DecodeError as error:
+        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidValue(
                 f"{self.path} says which throttle was left over and cannot be read ({error}):"
                 " remove the throttle with --clear-throttles, then this file"

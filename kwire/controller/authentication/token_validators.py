@@ -111,7 +111,7 @@ def _verified(token: str, key: PyJWK) -> bytes | None:
 
     try:
         payload = PyJWS().decode(token, key.key, algorithms=_algorithms(key))
-    except (PyJWTError, ValueError, TypeError):
+    except (PyJWTError, ValueError, TypeError, RecursionError):
         return None
     assert isinstance(payload, bytes)
     return payload
