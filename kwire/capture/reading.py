@@ -21,7 +21,7 @@ BLOCK_LIMIT = 128 * 1024 * 1024
 
 _HEAD_SIZE = 20
 _HEADER_LIMIT = 1024 * 1024
-_CHUNK = 1024 * 1024
+_FIRST_CHUNK, _CHUNK = 4096, 1024 * 1024  # the next marker is near where there are many
 
 
 class NewerCapture(FileError):
@@ -183,18 +183,21 @@ def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
     # A length that is a lie must not take memory.
     if count[0] < 0 or not 0 <= size[0] <= BLOCK_LIMIT or stop + SYNC_SIZE > end:
         return None
-    file.seek(start)
-    data = file.read(size[0])
+    # The marker first: of a file full of false heads each would have the rest of it read.
+    file.seek(stop)
     if file.read(SYNC_SIZE) != sync:
         return None
-    return Block(offset=offset, end=stop + SYNC_SIZE, count=count[0], data=data)
+    file.seek(start)
+    return Block(offset=offset, end=stop + SYNC_SIZE, count=count[0], data=file.read(size[0]))
 
 
 def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
     """Return the offset after the next sync marker, at which a block begins; None without one."""
     file.seek(offset)
     rest_of_chunk = b""
-    while chunk := file.read(_CHUNK):
+    size = _FIRST_CHUNK
+    while chunk := file.read(size):
+        size = min(2 * size, _CHUNK)
         window = rest_of_chunk + chunk
         index = window.find(sync)
         if index >= 0:

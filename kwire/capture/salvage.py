@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import SEEK_END
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -28,6 +28,9 @@ from kwire.capture.schema import SYNC_SIZE
 _START = re.compile(rb"\x2c[A-Za-z0-9_-]{22}")
 """A record begins with the id of its recording: 22 characters after their count."""
 
+AGAIN = 2 * 1024**3
+"""Bytes of a damaged range that may be read again for records that seem to be long."""
+
 _START_SIZE = 23
 _HEAD_SIZE = 20
 _CHUNK = 1024 * 1024
@@ -40,6 +43,19 @@ class _SalvagedRecord(NamedTuple):
     start: int
     end: int
     record: CaptureRecord
+
+
+@dataclass(slots=True)
+class _Source:
+    """A damaged range, up to `end`. left: bytes that may be read again in longer windows.
+
+    A file may be full of beginnings of records that claim to be as long as the rest of it.
+    """
+
+    file: BinaryIO
+    decoder: RecordDecoder
+    end: int
+    left: int
 
 
 def salvaged(file: BinaryIO, name: Path, info: CaptureInfo) -> Iterator[CaptureRecord | Damage]:
@@ -83,7 +99,8 @@ def _records_within(
     """Yield the whole records of a damaged range, and what of it belongs to none of them."""
     position, end = damage.offset, damage.offset + damage.size
     lost = position
-    while (salvaged_record := _next_record(file, position, end, info, decoder)) is not None:
+    source = _Source(file, decoder, end, AGAIN)
+    while (salvaged_record := _next_record(source, position, info)) is not None:
         # Block heads and sync markers between two records are no loss of data.
         if not _is_structure(file, lost, salvaged_record.start, info.sync):
             yield _part(damage, lost, salvaged_record.start)
@@ -98,18 +115,17 @@ def _part(damage: Damage, start: int, end: int) -> Damage:
     return replace(damage, offset=start, size=end - start, torn=torn)
 
 
-def _next_record(
-    file: BinaryIO, position: int, end: int, info: CaptureInfo, decoder: RecordDecoder
-) -> _SalvagedRecord | None:
+def _next_record(source: _Source, position: int, info: CaptureInfo) -> _SalvagedRecord | None:
     """Return the first whole record from `position` on; None without one."""
+    file, end = source.file, source.end
     file.seek(position)
     head = file.read(min(_HEAD_SIZE + SYNC_SIZE, end - position))
     # Records follow each other, so the likely places are tried before the whole range is searched.
     for start in _likely_starts(head, info.sync):
-        if (salvaged_record := _record_at(file, position + start, end, decoder)) is not None:
+        if (salvaged_record := _record_at(source, position + start)) is not None:
             return salvaged_record
     for start in _candidates(file, position, end):
-        if (salvaged_record := _record_at(file, start, end, decoder)) is not None:
+        if (salvaged_record := _record_at(source, start)) is not None:
             return salvaged_record
     return None
 
@@ -144,22 +160,21 @@ def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
         before = chunk[-_START_SIZE - HEAD_SIZE :]
 
 
-def _record_at(
-    file: BinaryIO, start: int, end: int, decoder: RecordDecoder
-) -> _SalvagedRecord | None:
+def _record_at(source: _Source, start: int) -> _SalvagedRecord | None:
     """Return the record at an offset; None without one."""
     # The windows grow: most records are short, but one with a frame may have 100 MiB.
-    window, longest = _WINDOW, min(end - start, BLOCK_LIMIT)
+    window, longest = _WINDOW, min(source.end - start, BLOCK_LIMIT)
     while longest > 0:
-        file.seek(start)
-        data = file.read(min(window, longest))
+        source.file.seek(start)
+        data = source.file.read(min(window, longest))
         try:
-            record, size = decoder.decode(data, 0)
+            record, size = source.decoder.decode(data, 0)
         except BadRecord as bad:
             # Only a record that the window cuts off may be whole in a larger one.
-            if window >= longest or not bad.cut:
+            if window >= longest or not bad.cut or source.left <= 0:
                 return None
             window *= 8
+            source.left -= min(window, longest)
         else:
             return _SalvagedRecord(start, start + size, record)
     return None

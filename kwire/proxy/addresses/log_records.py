@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 from kwire.batches import Record, RecordBatch, batch_size, build_batch, read_batch
-from kwire.batches.compression import Compression
+from kwire.batches.compression import Compression, Limit
 from kwire.batches.control_records import ControlRecordType, read_control_record
 from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
 from kwire.codec.declaration import Message
@@ -22,7 +22,7 @@ from kwire.messages.index import METADATA_RECORDS
 from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE
 
 BATCH_LIMIT = 16 * 1024 * 1024
-"""Bytes of the longest batch that is read; a controller writes batches of up to 8 MiB."""
+"""Bytes of the longest batch that is read, unpacked; a controller writes up to 8 MiB."""
 
 _TYPES = frozenset(key for key, name in METADATA_RECORDS.items() if name in FIELDS_BY_MESSAGE)
 
@@ -52,7 +52,7 @@ class LogBatch:
             batch = read_batch(data)
             if isinstance(batch, RecordBatch):
                 self._batch = batch
-                self._records = list(batch.records())
+                self._records = list(batch.records(Limit(size=BATCH_LIMIT)))
                 self._address_records = list(_address_records(batch, self._records))
         except KwireError:  # it passes as it is: its reader will report what is wrong with it
             self._address_records = []

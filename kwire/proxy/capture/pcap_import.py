@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from ipaddress import ip_address
 from typing import Any, BinaryIO
 
@@ -29,7 +30,7 @@ from kwire.proxy.flows.heads import REQUEST
 from kwire.proxy.flows.interest import tap_everything
 
 AHEAD_LIMIT = 16 * 1024 * 1024
-"""Most bytes that may wait for an earlier segment."""
+"""Most memory that segments of a connection may take that wait for an earlier one, in bytes."""
 
 PACKET_LIMIT = 16 * 1024 * 1024
 """Bytes of the longest block that is read; a damaged file may claim any length."""
@@ -38,6 +39,7 @@ _SEQUENCES = 1 << 32
 _HALF = 1 << 31
 _NULL, _ETHERNET, _RAW, _LOOP, _COOKED, _COOKED2 = 0, 1, 101, 108, 113, 276
 _RAW_OLD = 12
+_WEIGHT = 150  # bytes that a waiting segment takes beside its data
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,16 @@ def segments(file: BinaryIO, name: str) -> Iterator[TcpSegment]:
         reader = dpkt.pcap.UniversalReader(_BoundedFile(file))
         link = reader.datalink() if hasattr(reader, "datalink") else _ETHERNET
         link = getattr(getattr(reader, "idb", None), "linktype", link)
-    except (ValueError, dpkt.Error) as error:
-        raise FileError(f"neither pcap nor pcapng: {error}", file=name) from None
+    except Exception as error:  # whatever dpkt makes of bytes that are neither
+        raise FileError(
+            f"neither pcap nor pcapng: {str(error) or 'it is cut'}", file=name
+        ) from None
     if link not in _STARTS and link not in (_RAW, _RAW_OLD, _NULL, _LOOP):
         raise FileError(f"link type {link} is not known: capture with tcpdump -i any", file=name)
     for at, packet in _packets(iter(reader)):
         try:
             segment = _segment(at, packet, link)
-        except (ValueError, dpkt.Error):  # a damaged packet
+        except Exception:  # whatever dpkt makes of a packet that is none
             continue
         if segment is not None:
             yield segment
@@ -90,7 +94,7 @@ def _packets(reader: Iterator[Any]) -> Iterator[tuple[float, bytes]]:
     try:
         for at, packet in reader:
             yield float(at), bytes(packet)
-    except (ValueError, dpkt.Error):
+    except Exception:  # whatever dpkt makes of a damaged block
         return
 
 
@@ -175,43 +179,64 @@ class _Connections:
 class _Reassembly:
     """The bytes of one direction, put in order.
 
-    next: the sequence number of the next byte, None before the first segment. ahead: segments that
-    wait for earlier ones. held: their bytes.
+    next: the sequence number of the next byte, None before the first segment. passed: bytes before
+    it, by which segments that wait for earlier ones are ordered: `ahead` has them by the number of
+    bytes before each. held: what they take in memory.
     """
 
     framer: Framer
     next: int | None = None
+    passed: int = 0
     ahead: dict[int, bytes] = field(default_factory=dict)
     held: int = 0
     finished: bool = False
+    _order: list[int] = field(default_factory=list)
 
     def take(self, segment: TcpSegment) -> Iterable[bytes]:
         """Yield the bytes that a segment makes available."""
         sequence = segment.sequence
         if segment.flags & TH_SYN:
-            self.next = (sequence + 1) % _SEQUENCES
+            first = (sequence + 1) % _SEQUENCES
+            if self.next != first:
+                self.clear()
+            self.next = first
             return
         if self.next is None:
             self.next = sequence
-        known = self.ahead.get(sequence, b"")
-        if len(segment.data) > len(known):
-            self.held += len(segment.data) - len(known)
-            self.ahead[sequence] = segment.data
+        # Half of the numbers are before the next one, the other half behind it.
+        distance = (sequence - self.next + _HALF) % _SEQUENCES - _HALF
+        self._keep(self.passed + distance, segment.data)
         while (piece := self._pop()) is not None:
             yield piece
+
+    def clear(self) -> None:
+        """Forget the segments that wait."""
+        self.ahead.clear()
+        self._order.clear()
+        self.held = 0
+
+    def _keep(self, start: int, data: bytes) -> None:
+        known = self.ahead.get(start)
+        if len(data) <= len(known or b""):
+            return
+        if known is None:
+            heappush(self._order, start)
+            self.held += _WEIGHT
+        self.held += len(data) - len(known or b"")
+        self.ahead[start] = data
 
     def _pop(self) -> bytes | None:
         """Return the next bytes, without those that a repeated segment has again."""
         assert self.next is not None
-        for sequence in list(self.ahead):
-            seen = (self.next - sequence) % _SEQUENCES
-            if seen >= _HALF:
-                continue  # a segment before it is still missing
-            data = self.ahead.pop(sequence)
-            self.held -= len(data)
-            if seen < len(data):
-                self.next = (sequence + len(data)) % _SEQUENCES
-                return data[seen:]
+        while self._order and self._order[0] <= self.passed:
+            start = heappop(self._order)
+            data = self.ahead.pop(start)
+            self.held -= len(data) + _WEIGHT
+            piece = data[self.passed - start :]
+            if piece:
+                self.passed += len(piece)
+                self.next = (self.next + len(piece)) % _SEQUENCES
+                return piece
         return None
 
 
@@ -281,7 +306,7 @@ class _FramedConnection:
         self.over = True
         for direction in (self._requests, self._responses):
             direction.framer.finish()
-            direction.ahead.clear()
+            direction.clear()
         self._pairing.close(f"the connection ended: {reason}")
         self._notify(NoticeKind.CLOSED, reason, at)
 

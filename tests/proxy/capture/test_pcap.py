@@ -1,6 +1,7 @@
 """Captures become packets that others read, and others' packets become flows again."""
 
 import random
+import struct
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzzing.steps import steps
 from kwire.capture import CaptureRecord
 from kwire.errors import FileError
 from kwire.proxy import Event, Flow, Notice, NoticeKind
@@ -60,6 +62,53 @@ def same(given: list[Event], back: list[Flow]) -> bool:
                     del values[name]
                 into.append(values)
     return left == right
+
+
+def raw(*data: bytes) -> bytes:
+    """Return a pcap file of IP packets."""
+    return pcap([(1.0, packet) for packet in data])
+
+
+def in_ip(data: bytes, protocol: int) -> bytes:
+    """Return an IP packet of the loopback."""
+    size, host = 20 + len(data), b"\x7f\0\0\1"
+    return struct.pack(">BBHHHBBH4s4s", 0x45, 0, size, 0, 0, 64, protocol, 0, host, host) + data
+
+
+def in_tcp(sequence: int, data: bytes, flags: int = 0x18) -> bytes:
+    """Return a segment from port 40000 to 9092, in IP."""
+    head = struct.pack(">HHIIBBHHH", 40000, 9092, sequence, 0, 5 << 4, flags, 1000, 0, 0)
+    return in_ip(head + data, 6)
+
+
+def test_segments_that_wait_for_one_cost_no_more_the_more_they_are() -> None:
+    """Each was compared with all before it: a file of 7 MB took minutes."""
+
+    def read(count: int) -> None:
+        ahead = (in_tcp(10 + 2 * number, b"x") for number in range(count))
+        events = list(import_events(BytesIO(raw(in_tcp(0, b"", 2), *ahead)), "x"))
+        assert [type(event) for event in events] == [Notice, Notice]
+
+    read(10)
+    assert steps(lambda: read(2000)) < 4.5 * steps(lambda: read(500))
+
+
+def test_segments_that_wait_are_forgotten_with_what_they_take_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kwire.proxy.capture.pcap_import.AHEAD_LIMIT", 10_000)
+    ahead = (in_tcp(10 + 2 * number, b"x") for number in range(100))
+    events = list(import_events(BytesIO(raw(in_tcp(0, b"", 2), *ahead)), "x"))
+    assert isinstance(events[1], Notice)
+    assert "a segment is not in the file" in events[1].text
+
+
+def test_a_packet_within_a_thousand_others_is_passed_over() -> None:
+    nested = in_tcp(1, b"")
+    for _ in range(2000):
+        nested = in_ip(nested, 4)
+    (opened, _) = import_events(BytesIO(raw(nested, in_tcp(0, b"", 2))), "x")
+    assert isinstance(opened, Notice)
 
 
 def test_the_packets_are_tcp_as_dpkt_reads_it() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any
 
 from kwire.batches import Record, read_batches
@@ -17,6 +18,9 @@ from kwire.errors import BatchError
 from kwire.proxy.flows.masks import is_secret
 from kwire.proxy.flows.text import value_text
 from kwire.proxy.flows.walk import RECORDS_FIELDS
+
+RECORDS = 100_000
+"""Records that are compared one by one."""
 
 IGNORED = (
     # times, and what passes by itself
@@ -208,7 +212,10 @@ def _by_index(elements: list[Group]) -> dict[str, Group]:
 
 
 def _records(left: bytes, right: bytes, path: str, field: str, name: str) -> Iterator[FieldPair]:
-    """Compare record by record, without times and producers; as bytes if they cannot be read."""
+    """Compare record by record, without times and producers.
+
+    Those that cannot be read, or are too many, are compared as bytes.
+    """
     try:
         ours, theirs = _contents(left), _contents(right)
     except BatchError:
@@ -222,7 +229,10 @@ def _records(left: bytes, right: bytes, path: str, field: str, name: str) -> Ite
 
 
 def _contents(data: bytes) -> list[tuple[object, ...]]:
-    records: list[Record] = [record for batch in read_batches(data) for record in batch.records()]
+    every = (record for batch in read_batches(data) for record in batch.records())
+    records: list[Record] = list(islice(every, RECORDS + 1))
+    if len(records) > RECORDS:
+        raise BatchError(f"more than {RECORDS} records")
     return [(record.offset, record.key, record.value, *record.headers) for record in records]
 
 
