@@ -31,6 +31,7 @@ from kwire.codec.constructs import (
 )
 from kwire.codec.declaration import Message
 from kwire.errors import EncodeError
+from kwire.text.untrusted import cut_repr
 
 M = TypeVar("M", bound=Message)
 
@@ -108,7 +109,7 @@ def _write(con: Construct, value: Any, path: str, exact: bool = False) -> Any:
     try:
         return _write_value(con, value, path, exact)
     except (AttributeError, TypeError, ValueError):
-        raise _MisfitError(f"{value!r} is not a value of this field", path) from None
+        raise _MisfitError(f"{cut_repr(value)} is not a value of this field", path) from None
 
 
 def _write_exact(con: Construct, value: Any, path: str) -> Any:
@@ -221,7 +222,7 @@ def _read_scalar(con: Construct, value: Any, path: str) -> Any:
         if lowest <= value <= highest:
             return value
         raise _MisfitError(f"{value} is no {kind}", path)
-    raise _MisfitError(f"{value!r} is not a value of this field", path)
+    raise _MisfitError(f"{cut_repr(value)} is not a value of this field", path)
 
 
 def _is_number(value: Any) -> bool:
@@ -232,11 +233,11 @@ def _bytes(value: str, path: str) -> bytes:
     try:
         return b64decode(value, validate=True)
     except ValueError:
-        raise _MisfitError(f"{value!r} is no base64", path) from None
+        raise _MisfitError(f"{cut_repr(value)} is no base64", path) from None
 
 
 def _uuid(value: str, path: str) -> UUID:
     try:
         return UUID(bytes=b64decode(value.rstrip("=") + "==", altchars=b"-_", validate=True))
     except ValueError:
-        raise _MisfitError(f"{value!r} is no UUID in base64url", path) from None
+        raise _MisfitError(f"{cut_repr(value)} is no UUID in base64url", path) from None

@@ -45,12 +45,21 @@ def whole_number(text: str, *, bits: int) -> int | None:
     return number if number < 1 << bits else None
 
 
+class _Quote(Repr):
+    """Cuts lists and what is in them, too."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        # Python refuses to print a number of more than 4300 digits.
+        bits = x.bit_length()
+        return repr(x) if bits < 1000 else f"a number of {bits} bits"
+
+
 def cut_repr(value: object, longest: int = CUT) -> str:
     """Return what `repr` does, of a long value only the beginning: errors quote it."""
     if isinstance(value, str | bytes):
         text = repr(value[:longest])
         return text if len(value) <= longest else f"{text}…"
-    quote = Repr()
+    quote = _Quote()
     quote.maxlevel, quote.maxother = 3, longest
     text = quote.repr(value)
     return text if len(text) <= longest else f"{text[:longest]}…"

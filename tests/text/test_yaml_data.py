@@ -73,5 +73,6 @@ def test_scalars_are_what_yaml_1_1_means_and_keys_are_text(text: str, value: Any
 def test_of_a_long_value_the_beginning_is_quoted() -> None:
     assert cut_repr("x" * 80) == repr("x" * 80)
     assert cut_repr("x" * 81) == f"{'x' * 80!r}…"
-    for value in (b"x" * 10**6, ["x" * 10**6] * 10**6, {"x" * 10**6: [[[[[1]]]]]}):
+    long: list[object] = [b"x" * 10**6, ["x" * 10**6] * 10**6, {"x" * 10**6: [[[[[1]]]]]}]
+    for value in (*long, 10**6000, [10**6000]):
         assert len(cut_repr(value)) < 100
