@@ -121,6 +121,7 @@ class Feed:
         self._filled = asyncio.Event()
         self._announced = asyncio.Event()
         self._parts: dict[int, bytes] = {}
+        self._changes = 0
         self._tasks: list[asyncio.Task[None]] = []
         self.name = uuid_text(run)
         self.ignored = 0
@@ -133,6 +134,8 @@ class Feed:
     def __call__(self, event: Event) -> None:
         """Take an event from the data path."""
         number = self._held.pop(event, None) if isinstance(event, Flow) else None
+        if number is not None:
+            self._forget(number)
         item = _Send(next(self._numbers) if number is None else number, time.monotonic(), event)
         self._recent.add(item.number, item.monotonic, event)
         if isinstance(event, Notice) and event.kind is NoticeKind.BYPASSED:
@@ -145,6 +148,7 @@ class Feed:
         # Its request may have been held before its response: the flow keeps its number.
         if number is None:
             number = self._held[flow] = next(self._numbers)
+        self._forget(number)
         self._enqueue(_Send(number, time.monotonic(), flow, held=True))
 
     async def __aenter__(self) -> Self:
@@ -388,17 +392,25 @@ class Feed:
             return self._parts[number]
         held = self._flow_of(number)
         snapshot = None if held is None else self._snapshot(held)
-        if snapshot is not None:
-            return encode_records(await self._records(number, time.monotonic(), snapshot))
         recent = self._recent.get(number)
+        if snapshot is not None:
+            recent = time.monotonic(), snapshot
         if recent is None:
             return b""
+        changes = self._changes
         data = encode_records(await self._records(number, *recent))
+        if changes != self._changes:  # meanwhile, so that it may be of before
+            return data
         # Kept for the other parts of the same flow, which a viewer asks for one by one.
         while len(self._parts) >= 4:
             del self._parts[next(iter(self._parts))]
         self._parts[number] = data
         return data
+
+    def _forget(self, number: int) -> None:
+        """Encode a flow anew when a viewer asks for it, since it has changed."""
+        self._changes += 1
+        self._parts.pop(number, None)
 
     def _flow_of(self, number: int) -> Flow | None:
         return next((flow for flow, held in self._held.items() if held == number), None)
@@ -412,6 +424,7 @@ class Feed:
         by = str(Address(*viewer.address[:2]))
         viewer.result = result = self._controls.execute(command, self._flow_of, by)
         if isinstance(command, Edit) and not result.problem:
+            self._forget(command.flow)
             flow = self._flow_of(command.flow)
             if flow is not None:
                 self._enqueue(_Send(command.flow, time.monotonic(), flow, held=True))

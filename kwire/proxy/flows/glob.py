@@ -22,6 +22,11 @@ class Glob:
     pattern: str
 
     @property
+    def is_plain(self) -> bool:
+        """True if only one text matches."""
+        return "*" not in self.pattern and "?" not in self.pattern
+
+    @property
     def cost(self) -> int:
         """Characters that may have to be compared at each place of a text."""
         return sum(len(part) for part in self._parts[1:-1] if "?" in part)

@@ -15,7 +15,7 @@ import pyparsing as pp
 
 from kwire.errors import InvalidValue
 from kwire.proxy.flows.match_target import MatchTarget
-from kwire.proxy.flows.terms import COMPARE, FLAGS, TERMS, TermTest, field_test, term_test
+from kwire.proxy.flows.terms import COMPARE, FLAGS, LOOK, TERMS, TermTest, field_test, term_test
 from kwire.text.untrusted import cut_repr
 
 DEPTH = 40
@@ -27,8 +27,8 @@ LONGEST = 4000
 PARTS = 100
 """Terms, comparisons and listed values of an expression. A viewer's is read in the event loop."""
 
-COST = 200
-"""Characters of patterns that are compared at each place of a text, see Glob."""
+COST = 20 * LOOK
+"""What the terms of an expression may cost for each message, see TermTest."""
 
 _PART = re.compile(r"[~,]|[=!<>]=|[<>]")
 
@@ -168,7 +168,8 @@ def parse(text: str) -> Expression:
     except pp.ParseBaseException as error:
         raise BadExpression(text, error.loc + 1, _reason(error, text)) from None
     if expression.cost > COST:
-        reason = f"more than {COST} characters stand with a ? between two *"
+        most = COST // LOOK
+        reason = f"more than {most} comparisons and patterns of topics take too long for a message"
         raise BadExpression(text, 1, reason)
     return expression
 

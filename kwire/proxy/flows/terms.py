@@ -34,6 +34,9 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+LOOK = 10
+"""The cost of a look at all fields or topics of a message."""
+
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 _BYTES = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
 _AMOUNT = re.compile(r"(==|!=|<=|>=|<|>)?(\d+(?:\.\d+)?)([A-Za-z]*)")
@@ -44,7 +47,8 @@ _RANGE = re.compile(r"\d{1,5}(-\d{1,5}|\+)?(,\d{1,5}(-\d{1,5}|\+)?)*")
 class TermTest:
     """The test of a term. needs_response: only a response, or a flow that has ended, can tell.
 
-    cost: see Glob.
+    cost: characters that may be compared at each place of a text, see Glob, and LOOK for each look
+    at all fields or topics of a message, of which there may be a million.
     """
 
     test: Test
@@ -67,7 +71,7 @@ def field_test(path: str, compare: str, text: str) -> TermTest:
         values = (value for layer in target.layers for value in layer.values(path))
         return any(_compared(holds, value, glob) for value in values)
 
-    return TermTest(test, _depends, path.startswith("response."), glob.cost)
+    return TermTest(test, _depends, path.startswith("response."), LOOK + glob.cost)
 
 
 def _depends(key: int, version: int) -> bool | None:
@@ -206,9 +210,11 @@ def _topic(text: str) -> TermTest:
     glob = Glob(text)
 
     def test(target: MatchTarget) -> bool:
+        if glob.is_plain:
+            return any(text in layer.topics for layer in target.layers)
         return any(glob(topic) for layer in target.layers for topic in layer.topics)
 
-    return TermTest(test, _depends, cost=glob.cost)
+    return TermTest(test, _depends, cost=0 if glob.is_plain else LOOK + glob.cost)
 
 
 def _compared(holds: Callable[[Any, Any], bool], value: Any, glob: Glob) -> bool:

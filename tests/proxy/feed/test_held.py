@@ -183,6 +183,21 @@ async def test_what_cannot_be_done_is_said() -> None:
             await one.set_hold(None)
 
 
+async def test_a_held_message_is_encoded_once_for_all_its_parts_until_it_is_edited() -> None:
+    """A viewer asks for the parts one by one, and a message may have 100 MiB."""
+    shown = ShownEvents()
+    async with traffic() as run, viewer(run.feed.address, shown) as one, held(run, one, shown):
+        number = shown.held[0].number
+        before = await run.feed._encode_whole(number)
+        assert await run.feed._encode_whole(number) is before
+        await one.edit(number, "cluster_id", "edited")
+        after = await run.feed._encode_whole(number)
+        assert b"edited" in after
+        await one.release(number)
+        await eventually(lambda: len(shown.flows) == 1)
+        assert b"ANSWERED" in await run.feed._encode_whole(number)
+
+
 async def test_a_command_that_comes_twice_is_done_once() -> None:
     shown = ShownEvents()
     async with (

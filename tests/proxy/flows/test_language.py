@@ -137,7 +137,9 @@ def test_what_is_so_of_all_messages_of_a_version_is_known_beforehand(
 WRONG = {
     "~v 1 " * 101: (1, "more than 100 terms, comparisons and listed values"),
     "~v " + ",".join("1" * 101): (1, "more than 100 terms"),
-    "~client *" + "a?" * 101 + "*": (1, "more than 200 characters stand with a ?"),
+    "~client *" + "a?" * 101 + "*": (1, "more than 20 comparisons and patterns"),
+    "~topic a* " * 21: (1, "more than 20 comparisons and patterns"),
+    "voter_id==1 " * 21: (1, "more than 20 comparisons and patterns"),
     "~v 1 " * 80 + "nope": (401, "'nope' cannot stand here"),
     "": (1, "nothing is here"),
     "~api Fetch &": (13, "ends too early"),
