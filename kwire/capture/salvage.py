@@ -46,7 +46,7 @@ class _SalvagedRecord(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Source:
+class _DamagedRange:
     """A damaged range, up to `end`. left: bytes that may be read again in longer windows.
 
     A file may be full of beginnings of records that claim to be as long as the rest of it.
@@ -99,7 +99,7 @@ def _records_within(
     """Yield the whole records of a damaged range, and what of it belongs to none of them."""
     position, end = damage.offset, damage.offset + damage.size
     lost = position
-    source = _Source(file, decoder, end, AGAIN)
+    source = _DamagedRange(file, decoder, end, AGAIN)
     while (salvaged_record := _next_record(source, position, info)) is not None:
         # Block heads and sync markers between two records are no loss of data.
         if not _is_structure(file, lost, salvaged_record.start, info.sync):
@@ -115,7 +115,7 @@ def _part(damage: Damage, start: int, end: int) -> Damage:
     return replace(damage, offset=start, size=end - start, torn=torn)
 
 
-def _next_record(source: _Source, position: int, info: CaptureInfo) -> _SalvagedRecord | None:
+def _next_record(source: _DamagedRange, position: int, info: CaptureInfo) -> _SalvagedRecord | None:
     """Return the first whole record from `position` on; None without one."""
     file, end = source.file, source.end
     file.seek(position)
@@ -160,7 +160,7 @@ def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
         before = chunk[-_START_SIZE - HEAD_SIZE :]
 
 
-def _record_at(source: _Source, start: int) -> _SalvagedRecord | None:
+def _record_at(source: _DamagedRange, start: int) -> _SalvagedRecord | None:
     """Return the record at an offset; None without one."""
     # The windows grow: most records are short, but one with a frame may have 100 MiB.
     window, longest = _WINDOW, min(source.end - start, BLOCK_LIMIT)
