@@ -74,9 +74,10 @@ faults: .venv/ready  ## 30 minutes of faults on kwire's quorum, on Kafka 4.3.1 a
 	  --schedule seed=$(KWIRE_SEED),minutes=$(MINUTES) --into $(or $(INTO),build/faults) \
 	  --allow stale-refusal || exit 1; done
 
-fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,000,000 mutants
+fuzz: .venv/ready  ## engines against each other: 20,000 examples a property, 1,000,000 mutants; untrusted inputs, SECONDS=300 each
 	KWIRE_EXAMPLES=20000 $(BIN)/pytest --timeout 3600 tests/codec/test_engines.py
 	$(BIN)/python -m engines.fuzz --mutants 1000000 --seed $(KWIRE_SEED)
+	$(BIN)/python -m fuzzing --seconds $(or $(SECONDS),300) --seed $(KWIRE_SEED)
 
 simulate: .venv/ready  ## 1,000 histories of each scenario of the raft core, 40 of each of whole nodes; WITHIN=60 for seconds of each
 	$(BIN)/python -m simulator --first $(FIRST) $(if $(WITHIN),--within $(WITHIN),--seeds $(or $(SEEDS),1000))
