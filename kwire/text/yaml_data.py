@@ -7,6 +7,7 @@ is text, whatever it looks like, and stands once in a mapping.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from kwire.errors import InvalidValue
 from kwire.text.untrusted import cut_repr
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_QUOTES = "a text that begins with ! needs quotes around it"
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 NUMBER = 64
@@ -115,8 +117,7 @@ class _Reader:
         tag: str | None = getattr(event, "tag", None)
         if tag:
             raise BadYaml(
-                f"line {line}: {cut_repr(tag)} is a tag, and tags are not taken; a text that"
-                " begins with ! needs quotes around it"
+                f"line {line}: {cut_repr(tag)} is a tag, and tags are not taken; {_QUOTES}"
             )
         if isinstance(event, ScalarEvent):
             self._counted(line)
@@ -189,11 +190,11 @@ def read_yaml_data(
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
     except (yaml.YAMLError, UnicodeError) as error:
-        raise _bad_yaml(error) from error
+        raise _bad_yaml(error, text) from error
     return reader.root, reader.lines
 
 
-def _bad_yaml(error: Exception) -> BadYaml:
+def _bad_yaml(error: Exception, text: str) -> BadYaml:
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         # A character that YAML does not allow.
         reason = " ".join(str(error).replace(' in "<unicode string>"', "").split())
@@ -202,7 +203,8 @@ def _bad_yaml(error: Exception) -> BadYaml:
     # libyaml looks ahead, and since PyYAML 6.0.4 not by more than a thousand levels.
     if "maximum nesting depth" in str(error):
         return _nested_too_deep(line)
-    return BadYaml(f"this is no YAML: {error.problem}, line {line}, column {column}")
+    hint = f"; {_QUOTES}" if re.search(r":\s*!", text) else ""
+    return BadYaml(f"this is no YAML: {error.problem}, line {line}, column {column}{hint}")
 
 
 def _nested_too_deep(line: int) -> BadYaml:

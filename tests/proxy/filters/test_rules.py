@@ -153,6 +153,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name(tmp_path: Path) -> None
 WRONG = {
     "rules: [": "this is no YAML",
     rule("drop: true", match="!~api Vote"): "needs quotes around it",
+    rule("drop: true", match="!~err *"): "needs quotes around it",
     "rules: [3]": "rules[1]",
     "rule: []": "rule: there is no such key",
     rule("drop: true", match="~api Fetsch"): "rules[1].match: column 6: no API is called 'Fetsch'",
