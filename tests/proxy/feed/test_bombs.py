@@ -7,7 +7,14 @@ from contextlib import asynccontextmanager
 import pytest
 
 from fuzzing.steps import steps
-from kwire.proxy.feed.datagrams import MAGIC, VERSION, BadDatagram, _seal, decode_from_viewer
+from kwire.proxy.feed.datagrams import (
+    _STAMP,
+    MAGIC,
+    VERSION,
+    BadDatagram,
+    _seal,
+    decode_from_viewer,
+)
 from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.filters.rules import BadRules, read_rule, read_rules
 from kwire.proxy.flows.language import LONGEST, parse
@@ -56,8 +63,9 @@ def test_a_bomb_in_a_rules_file_is_refused() -> None:
 
 def test_a_datagram_that_is_nested_deep_is_ignored() -> None:
     body = b"\x82\xa5other" + b"\x91" * 7000 + b"\xc0\xa4type\xa5leave"
+    sealed = bytes(_STAMP.size) + body
     with pytest.raises(BadDatagram, match="not a message of the feed"):
-        decode_from_viewer(MAGIC + bytes([VERSION]) + _seal(body, b"") + body, b"")
+        decode_from_viewer(MAGIC + bytes([VERSION]) + _seal(sealed, b"") + sealed, b"")
 
 
 NEARLY_TOO_MUCH = {
