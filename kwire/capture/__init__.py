@@ -8,7 +8,14 @@ One record is one frame, or a notice about a connection; docs/capture-format.md 
 
 from kwire.capture.encoding import RecordEncoder
 from kwire.capture.file import CannotRecord, CaptureFile, CaptureFiles
-from kwire.capture.reading import CaptureInfo, Damage, capture_info, captures_at, read_capture
+from kwire.capture.reading import (
+    CaptureInfo,
+    Damage,
+    capture_info,
+    captures_at,
+    read_capture,
+    show_secrets,
+)
 from kwire.capture.record import NOTICE, REQUEST, RESPONSE, CaptureRecord
 from kwire.capture.repair import Repair, repair_capture
 from kwire.capture.schema import SCHEMA, VERSION
@@ -33,4 +40,5 @@ __all__ = [
     "captures_at",
     "read_capture",
     "repair_capture",
+    "show_secrets",
 ]

@@ -13,7 +13,8 @@ import mmap
 import os
 from pathlib import Path
 
-from kwire.operating_system import BINARY, write_at
+from kwire.operating_system import write_at
+from kwire.permissions import PRIVATE, create_private
 
 PAGES = 1024 * 1024
 """Bytes that are written at once: with 256 KiB the same bytes cost twice as much of CPU."""
@@ -21,18 +22,17 @@ PAGES = 1024 * 1024
 PAGE = 4096
 
 _DIRECT = getattr(os, "O_DIRECT", 0)
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY
 
 
 class AppendedFile:
     """A new file that grows.
 
-    written: bytes that are in it for good. Methods raise OSError; after that only `cut` and `close`
-    are of use.
+    mode: its permissions, whatever the umask. written: bytes that are in it for good. Methods raise
+    OSError; after that only `cut` and `close` are of use.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file = _open(path)
+    def __init__(self, path: Path, mode: int = PRIVATE) -> None:
+        self._file = _open(path, mode)
         self._pages = mmap.mmap(-1, PAGES)
         self._filled = 0
         self._start = 0
@@ -85,12 +85,12 @@ class AppendedFile:
                 self.written = max(self.written, self._start + done)
 
 
-def _open(path: Path) -> int:
+def _open(path: Path, mode: int) -> int:
     try:
-        return os.open(path, _NEW | _DIRECT, 0o666)
+        return create_private(path, mode=mode, flags=_DIRECT)
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
         # what refuses O_DIRECT may have made the file before that
         path.unlink(missing_ok=True)
-        return os.open(path, _NEW, 0o666)
+        return create_private(path, mode=mode)

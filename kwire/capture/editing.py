@@ -6,13 +6,13 @@ A request and its response stay together, and nothing is decoded: records are co
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kwire.capture.encoding import RecordEncoder
 from kwire.capture.file import CaptureFile
-from kwire.capture.reading import Damage, read_capture
+from kwire.capture.reading import Damage, capture_info, read_capture, show_secrets
 from kwire.capture.record import CaptureRecord
 
 DamageReport = Callable[[Damage], None]
@@ -38,19 +38,24 @@ def events_of(
         yield group
 
 
-def merge_captures(sources: Iterable[Path], target: Path, report: DamageReport) -> int:
+def merge_captures(sources: Sequence[Path], target: Path, report: DamageReport) -> int:
     """Write the events of all captures in the order of their times, as far as each is in order.
 
     An event that stands in two of them is written once. Returns how many were written.
     """
     streams = [events_of(read_capture(path), report) for path in sources]
     merged = heapq.merge(*streams, key=lambda group: (group[0].at_us, _identity(group[0])))
-    return write_events(_distinct(merged), target)
+    return write_events(_distinct(merged), target, shows_secrets=show_secrets(sources))
 
 
-def write_events(groups: Iterable[list[CaptureRecord]], target: Path) -> int:
-    """Write events to a capture, all or nothing; how many there were."""
-    file, encoder, count = CaptureFile(target), RecordEncoder(), 0
+def write_events(
+    groups: Iterable[list[CaptureRecord]], target: Path, *, shows_secrets: bool = False
+) -> int:
+    """Write events to a capture, all or nothing; how many there were.
+
+    shows_secrets: True if a capture that they come from says so.
+    """
+    file, encoder, count = CaptureFile(target, shows_secrets=shows_secrets), RecordEncoder(), 0
     try:
         for group in groups:
             file.write(*map(encoder.encode, group))
@@ -71,7 +76,7 @@ def split_capture(
     A file is named by the time of its first event: `STEM-YYYYMMDDTHHMMSSZ.avro`, numbered where two
     begin in the same second. An event that ends late stays in the file it is met for.
     """
-    encoder = RecordEncoder()
+    encoder, shows_secrets = RecordEncoder(), capture_info(source).shows_secrets
     paths: list[Path] = []
     file: CaptureFile | None = None
     began = 0
@@ -83,7 +88,8 @@ def split_capture(
                 file = None
             if file is None:
                 path = _free(directory, source.stem, at)
-                file, began = CaptureFile(path), _begin(at, seconds)
+                file = CaptureFile(path, shows_secrets=shows_secrets)
+                began = _begin(at, seconds)
                 paths.append(path)
             file.write(*map(encoder.encode, group))
     finally:

@@ -20,8 +20,18 @@ import fastavro
 
 from kwire.capture.appending import AppendedFile
 from kwire.capture.encoding import long_bytes
-from kwire.capture.schema import HEADER, MAGIC, SCHEMA, SYNC_SIZE, VERSION, VERSION_KEY
+from kwire.capture.schema import (
+    HEADER,
+    MAGIC,
+    SCHEMA,
+    SECRETS_KEY,
+    SECRETS_SHOWN,
+    SYNC_SIZE,
+    VERSION,
+    VERSION_KEY,
+)
 from kwire.errors import LocalError
+from kwire.permissions import PRIVATE
 
 BLOCK_SIZE = 256 * 1024
 """Bytes of records from which on a block is written."""
@@ -49,12 +59,21 @@ def hidden(path: Path) -> Path:
 class CaptureFile:
     """One capture file while it is written.
 
+    mode: permissions, whatever the umask. shows_secrets: True if its records may hold secrets.
     size: bytes of whole blocks. waiting: bytes of records that are in no block yet. A crash loses
     what was not flushed. Methods raise OSError, after which only `close` may be called: it keeps
     the blocks that are whole in the file.
     """
 
-    def __init__(self, path: Path, schema: object = SCHEMA, version: int = VERSION) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: object = SCHEMA,
+        version: int = VERSION,
+        *,
+        mode: int = PRIVATE,
+        shows_secrets: bool = False,
+    ) -> None:
         self.path = path
         self._hidden = hidden(path)
         for name in (path, self._hidden):
@@ -64,11 +83,11 @@ class CaptureFile:
         self._sync = os.urandom(SYNC_SIZE)
         self._block: list[bytes] = []
         self._failed = False
-        self._file = AppendedFile(self._hidden)
+        self._file = AppendedFile(self._hidden, mode)
         self._count = self._kept = self._start = self.size = self.waiting = 0
         self._ends: deque[int] = deque()
         try:
-            self._append(_header(schema, version, self._sync))
+            self._append(_header(schema, version, self._sync, shows_secrets=shows_secrets))
             self.flush()
         except OSError:
             self.discard()
@@ -156,7 +175,8 @@ class CaptureFile:
 class CaptureFiles:
     """Captures that follow each other: the next file begins by size, in bytes, or age, in seconds.
 
-    name: gives the path of the next file. now: seconds of any clock that never steps.
+    name: gives the path of the next file. now: seconds of any clock that never steps. mode,
+    shows_secrets: of each file.
     """
 
     def __init__(
@@ -166,19 +186,30 @@ class CaptureFiles:
         now: float,
         size: float = FILE_SIZE,
         seconds: float = FILE_SECONDS,
+        mode: int = PRIVATE,
+        shows_secrets: bool = False,
     ) -> None:
         self._name = name
         self._size = size
         self._seconds = seconds
+        self._mode = mode
+        self._shows_secrets = shows_secrets
         self._opened = now
         self._flushed = now
-        self._file: CaptureFile | None = CaptureFile(name(0))
+        self._file: CaptureFile | None = self._open(name(0))
         self.paths = [self._file.path]
 
     @classmethod
-    def single(cls, path: Path) -> Self:
+    def single(cls, path: Path, *, mode: int = PRIVATE, shows_secrets: bool = False) -> Self:
         """Return a single file, however long it gets."""
-        return cls(lambda number: path, now=0.0, size=inf, seconds=inf)
+        return cls(
+            lambda number: path,
+            now=0.0,
+            size=inf,
+            seconds=inf,
+            mode=mode,
+            shows_secrets=shows_secrets,
+        )
 
     @classmethod
     def numbered(
@@ -189,6 +220,8 @@ class CaptureFiles:
         now: float,
         size: float = FILE_SIZE,
         seconds: float = FILE_SECONDS,
+        mode: int = PRIVATE,
+        shows_secrets: bool = False,
     ) -> Self:
         """Files in a directory: `capture-STAMP-00000.avro` and on."""
         return cls(
@@ -196,6 +229,8 @@ class CaptureFiles:
             now=now,
             size=size,
             seconds=seconds,
+            mode=mode,
+            shows_secrets=shows_secrets,
         )
 
     @property
@@ -228,10 +263,13 @@ class CaptureFiles:
             self._end()
             file = None
         if file is None:
-            file = self._file = CaptureFile(self._name(len(self.paths)))
+            file = self._file = self._open(self._name(len(self.paths)))
             self.paths.append(file.path)
             self._opened = self._flushed = now
         return file
+
+    def _open(self, path: Path) -> CaptureFile:
+        return CaptureFile(path, mode=self._mode, shows_secrets=self._shows_secrets)
 
     def _end(self) -> None:
         file, self._file = self._file, None
@@ -239,12 +277,14 @@ class CaptureFiles:
             file.close()
 
 
-def _header(schema: object, version: int, sync: bytes) -> bytes:
+def _header(schema: object, version: int, sync: bytes, *, shows_secrets: bool) -> bytes:
     meta = {
         "avro.schema": json.dumps(schema).encode(),
         "avro.codec": b"null",
         VERSION_KEY: str(version).encode(),
     }
+    if shows_secrets:
+        meta[SECRETS_KEY] = SECRETS_SHOWN
     stream = BytesIO()
     fastavro.schemaless_writer(stream, HEADER, {"magic": MAGIC, "meta": meta, "sync": sync})
     return stream.getvalue()

@@ -12,7 +12,15 @@ import fastavro
 
 from kwire.capture.encoding import BadRecord, RecordDecoder, read_long
 from kwire.capture.record import CaptureRecord
-from kwire.capture.schema import HEADER, MAGIC, SYNC_SIZE, VERSION, VERSION_KEY
+from kwire.capture.schema import (
+    HEADER,
+    MAGIC,
+    SECRETS_KEY,
+    SECRETS_SHOWN,
+    SYNC_SIZE,
+    VERSION,
+    VERSION_KEY,
+)
 from kwire.errors import FileError
 from kwire.text.untrusted import cut_repr
 
@@ -44,11 +52,15 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureInfo:
-    """The facts of a file's header. start: offset of the first block, in bytes."""
+    """The facts of a file's header.
+
+    start: offset of the first block, in bytes. shows_secrets: secrets were recorded as they passed.
+    """
 
     version: int
     sync: bytes
     start: int
+    shows_secrets: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +86,11 @@ def capture_info(path: Path) -> CaptureInfo:
     """Return the header of a capture. Raises FileError if it is none, or one of a newer version."""
     with path.open("rb") as file:
         return read_info(file, path)
+
+
+def show_secrets(paths: Iterable[Path]) -> bool:
+    """Return True if a capture of these says that its secrets were recorded. Raises FileError."""
+    return any(capture_info(path).shows_secrets for path in paths)
 
 
 def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
@@ -170,7 +187,12 @@ def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
         raise NewerCapture(reason, file=name)
     if codec != "null":
         raise FileError(f"codec {cut_repr(codec)}: captures are not compressed", file=name)
-    return CaptureInfo(version=version, sync=header["sync"], start=start.tell())
+    return CaptureInfo(
+        version=version,
+        sync=header["sync"],
+        start=start.tell(),
+        shows_secrets=meta.get(SECRETS_KEY) == SECRETS_SHOWN,
+    )
 
 
 def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:

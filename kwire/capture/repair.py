@@ -49,7 +49,7 @@ def repair_capture(source: Path, target: Path | None = None) -> Repair:
 
 def _copy(source: Path, target: Path) -> Repair:
     info = capture_info(source)
-    out, encoder = CaptureFile(target), RecordEncoder()
+    out, encoder = CaptureFile(target, shows_secrets=info.shows_secrets), RecordEncoder()
     records = 0
     damages: list[Damage] = []
     try:

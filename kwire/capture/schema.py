@@ -15,6 +15,9 @@ VERSION = 2
 
 VERSION_KEY = "kwire.capture.version"
 
+SECRETS_KEY, SECRETS_SHOWN = "kwire.capture.secrets", b"shown"
+"""Metadata of a file whose secrets were recorded as they passed; it is left out of all others."""
+
 MAGIC = b"Obj\x01"
 SYNC_SIZE = 16
 CRC_SIZE = 4

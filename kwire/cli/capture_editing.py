@@ -42,10 +42,11 @@ def split(
     kwire capture split night.avro --into hours --seconds 3600
     """
     from kwire.capture.editing import split_capture
+    from kwire.permissions import make_private_folder
 
     if (seconds is None) == (mib is None):
         raise WrongUsage("Give one of --seconds and --mib.")
-    into.mkdir(parents=True, exist_ok=True)
+    make_private_folder(into)
     size = None if mib is None else round(mib * 1024 * 1024)
     for path in split_capture(capture, into, print_damage, seconds=seconds, size=size):
         typer.echo(path)
@@ -54,11 +55,12 @@ def split(
 def anonymize(
     captures: Captures,
     out: Out,
-    key: Annotated[
-        str | None,
+    key_file: Annotated[
+        Path | None,
         typer.Option(
-            metavar="TEXT",
-            help="The same key gives the same names in the next capture; keep it to yourself.",
+            metavar="FILE",
+            help="A secret in a file, - for stdin: the same one gives the same names in the next"
+            " capture.",
         ),
     ] = None,
 ) -> None:
@@ -69,14 +71,20 @@ def anonymize(
 
     \b
     kwire capture anonymize quorum.avro --out to-give-away.avro
+    kwire capture anonymize quorum.avro --out to-give-away.avro --key-file names.key
     """
     from hashlib import sha256
     from secrets import token_bytes
 
     from kwire.capture.editing import events_of, write_events
+    from kwire.cli.secret_input import read_secret
     from kwire.proxy.capture.anonymize import Anonymizer
 
-    anonymizer = Anonymizer(token_bytes(32) if key is None else sha256(key.encode()).digest())
+    if key_file is None:
+        key = token_bytes(32)
+    else:
+        key = sha256(read_secret(key_file, "key", "--key-file").encode()).digest()
+    anonymizer = Anonymizer(key)
     groups = events_of(records_of(files(captures)), print_damage)
     count = write_events(map(anonymizer.event, groups), out)
     print_written(count, out)

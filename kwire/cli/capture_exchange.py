@@ -40,10 +40,12 @@ def export(
     from kwire.cli.capture_reading import CaptureReading
 
     reading = CaptureReading(captures=captures, since=since, until=until, selected=expression(view))
-    write = _write_packets if out.suffix == ".pcapng" else _write_json
     records = iter(reading.records())
     first = list(islice(records, 1))  # a capture that cannot be read leaves no file behind
-    count, noun = write(chain(first, records), out)
+    if out.suffix == ".pcapng":
+        count, noun = _write_packets(chain(first, records), out, secrets=reading.shows_secrets)
+    else:
+        count, noun = _write_json(chain(first, records), out)
     typer.echo(f"{count} {noun} written to {out}")
 
 
@@ -72,7 +74,7 @@ def import_(
     from kwire.capture import CaptureFile, RecordEncoder
     from kwire.errors import KwireError
 
-    file, encoder, count = CaptureFile(out), RecordEncoder(), 0
+    file, encoder, count = CaptureFile(out, shows_secrets=show_secrets), RecordEncoder(), 0
     try:
         for records in _imported(packets, frozenset(node_port or ()), show_secrets):
             file.write(*map(encoder.encode, records))
@@ -102,22 +104,26 @@ def _imported(
                 yield event_records(event, number, capture, at, show_secrets=show_secrets)
 
 
-def _write_packets(records: Iterable[CaptureRecord], out: Path) -> tuple[int, str]:
+def _write_packets(
+    records: Iterable[CaptureRecord], out: Path, *, secrets: bool
+) -> tuple[int, str]:
+    from kwire.permissions import open_private
     from kwire.proxy.capture.pcap_export import write_pcapng
 
-    with out.open("wb") as file:
-        return write_pcapng(records, file), "packets"
+    with open_private(out) as file:
+        return write_pcapng(records, file, shows_secrets=secrets), "packets"
 
 
 def _write_json(records: Iterable[CaptureRecord], out: Path) -> tuple[int, str]:
     import json
 
     from kwire.cli.flow_json import flow_data, notice_data
+    from kwire.permissions import open_private
     from kwire.proxy import DecodedFlow, Flow, Notice
     from kwire.proxy.capture.records import events
 
     count = 0
-    with out.open("w", encoding="ascii") as file:
+    with open_private(out) as file:
         for event in events(records):
             if isinstance(event, Flow):
                 data = flow_data(DecodedFlow(event), tree=True)
@@ -125,6 +131,6 @@ def _write_json(records: Iterable[CaptureRecord], out: Path) -> tuple[int, str]:
                 data = notice_data(event)
             else:
                 continue
-            file.write(json.dumps(data) + "\n")
+            file.write(f"{json.dumps(data)}\n".encode("ascii"))
             count += 1
     return count, "events"

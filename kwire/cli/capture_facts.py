@@ -20,6 +20,7 @@ class CaptureFacts:
     path: Path
     version: int
     size: int
+    shows_secrets: bool = False
     captures: set[str] = field(default_factory=set)
     connections: set[tuple[str, int]] = field(default_factory=set)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -33,7 +34,8 @@ class CaptureFacts:
     @classmethod
     def of(cls, path: Path) -> Self:
         """Read a whole file. Raises FileError if it is no capture."""
-        facts = cls(path=path, version=capture_info(path).version, size=path.stat().st_size)
+        info, size = capture_info(path), path.stat().st_size
+        facts = cls(path=path, version=info.version, size=size, shows_secrets=info.shows_secrets)
         for record in read_capture(path):
             if isinstance(record, Damage):
                 facts.damages.append(record)
@@ -60,6 +62,7 @@ class CaptureFacts:
             "file": str(self.path),
             "version": self.version,
             "size": self.size,
+            "showsSecrets": self.shows_secrets,
             "captures": sorted(self.captures),
             "connections": len(self.connections),
             "requests": self.kinds["REQUEST"],
@@ -89,6 +92,8 @@ class CaptureFacts:
                 f"{count} {_REDACTED.get(kind, kind)}" for kind, count in self.redactions.items()
             )
             yield f"  redacted      {', '.join(counts)}"
+        if self.shows_secrets:
+            yield "  secrets       recorded as they passed, by --show-secrets"
 
 
 _REDACTED = {"fields": "with secrets masked", "frame": "left out", "names": "anonymized"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from kwire.capture import CaptureRecord, Damage, Window
+from kwire.capture import CaptureRecord, Damage, Window, show_secrets
 from kwire.capture.editing import events_of, write_events
 from kwire.cli.capture_files import files, print_damage, print_written, records_of
 from kwire.cli.display import Display
@@ -41,6 +41,11 @@ class CaptureReading:
         except InvalidValue as error:
             raise WrongUsage(f"{error}.") from error
 
+    @property
+    def shows_secrets(self) -> bool:
+        """True if a capture says that its secrets were recorded."""
+        return show_secrets(files(self.captures))
+
     def show(self, display: Display) -> None:
         """Print every event; exit with 1 if a part of a capture cannot be read."""
         paths = files(self.captures)
@@ -70,7 +75,8 @@ class CaptureReading:
 
     def copy(self, display: Display, target: Path) -> None:
         """Write the flows that would be shown, and the notices, to another capture."""
-        count = write_events(self._shown(display), target)
+        secrets = self.shows_secrets
+        count = write_events(self._shown(display), target, shows_secrets=secrets)
         print_written(count, target)
 
     def _shown(self, display: Display) -> Iterator[list[CaptureRecord]]:

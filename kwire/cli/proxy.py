@@ -36,6 +36,7 @@ from kwire.cli.proxy_options import (
     OffLoopback,
     Read,
     Record,
+    RecordingMode,
     RecordLimit,
     RecordTopic,
     RewriteEndpoints,
@@ -72,6 +73,7 @@ def proxy(
     write: Write = None,
     record: Record = None,
     record_limit: RecordLimit = None,
+    recording_mode: RecordingMode = None,
     record_topic: RecordTopic = None,
     topic_config: TopicConfig = None,
     show_secrets: ShowSecrets = False,
@@ -126,6 +128,8 @@ def proxy(
     if read:
         if listen or script or rules or hold or feed or record_topic:
             raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
+        if recording_mode:
+            raise WrongUsage("--recording-mode is for a recording: with --read omit it.")
         from kwire.cli.capture_reading import CaptureReading
 
         how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)

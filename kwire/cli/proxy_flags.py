@@ -38,6 +38,7 @@ PLACES = (
     ("record_topic", "clusters.record.topic"),
     ("topic_config", "clusters.record.client_config"),
     ("record", "clusters.record.only"),
+    ("recording_mode", "clusters.record.mode"),
     ("record_limit", "clusters.record.frame_limit"),
     ("show_secrets", "clusters.record.show_secrets"),
     ("show_secrets", "show.show_secrets"),
@@ -68,7 +69,7 @@ def build_config(context: typer.Context) -> ProxyConfig:
             target[parent] = target.get(parent) or {}
             target = target[parent]
         target[key] = options[name]
-    if not {"path", "topic", "client_config"} & cluster.get("record", {}).keys():
+    if not {"path", "topic", "client_config", "mode"} & cluster.get("record", {}).keys():
         expression(options["record"])  # is refused if it is wrong, though nothing is recorded
         cluster.pop("record", None)
     values["clusters"] = [cluster]

@@ -53,6 +53,13 @@ Record = Annotated[
     str | None,
     typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
 ]
+RecordingMode = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODE",
+        help="Permissions of the files of -w: 0640 or 0644 instead of 0600, whatever the umask.",
+    ),
+]
 RecordLimit = Annotated[
     int | None,
     typer.Option(metavar="BYTES", min=1, help="Record no more than this of each frame."),

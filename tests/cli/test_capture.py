@@ -12,6 +12,7 @@ from kwire.proxy.service.events import Report, ServiceEvent, ServiceEventKind
 from tests.support.cli.command import Command
 from tests.support.cli.proxy_process import end_with_ctrl_c, proxy, talk
 from tests.support.proxy.flows.dialogue_flows import votes
+from tests.support.umask import mode_of, umask
 
 
 @pytest.fixture
@@ -227,8 +228,10 @@ def test_split_and_merge_give_the_same_again(kwire: Command, capture: Path) -> N
 
 def test_an_anonymized_capture_is_shown_like_any_other(kwire: Command, capture: Path) -> None:
     outs = [capture.with_name(f"{name}.avro") for name in "ab"]
+    key = capture.with_name("names.key")
+    key.write_text("k\n")
     for out in outs:
-        run = kwire("capture", "anonymize", str(capture), "-o", str(out), "--key", "k")
+        run = kwire("capture", "anonymize", str(capture), "-o", str(out), "--key-file", str(key))
         assert run.out == f"20 events written to {out}\n"
     shown = [kwire("capture", "cat", "-v", str(out)).out for out in outs]
     assert shown[0] == shown[1]
@@ -237,3 +240,73 @@ def test_an_anonymized_capture_is_shown_like_any_other(kwire: Command, capture: 
     assert "20 anonymized" not in shown[0]
     (facts,) = kwire("capture", "info", str(outs[0]), "--json").json
     assert facts["redacted"] == {"names": 40}
+
+
+def test_the_key_of_names_is_no_argument(kwire: Command, capture: Path) -> None:
+    words = ("capture", "anonymize", str(capture), "-o", str(capture.with_name("out.avro")))
+    run = kwire(*words, "--key", "sesame")
+    assert (run.code, "No such option: --key" in run.err, "sesame" in run.err) == (2, True, False)
+    assert kwire(*words, "--key-file", "-", stdin=b"sesame\n").code == 0
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o077])
+def test_all_that_is_made_of_captures_is_private(kwire: Command, capture: Path, mask: int) -> None:
+    folder = capture.parent / "out"
+    with umask(mask):
+        assert (
+            kwire("capture", "split", str(capture), "--into", str(folder), "--mib", "1").code == 0
+        )
+        for command, name in (
+            (["merge"], "merged.avro"),
+            (["anonymize"], "anonymized.avro"),
+            (["repair"], "repaired.avro"),
+            (["export"], "packets.pcapng"),
+            (["export"], "events.jsonl"),
+        ):
+            run = kwire("capture", *command, str(capture), "-o", str(folder / name))
+            assert run.code == 0, run.err
+        packets = str(folder / "packets.pcapng")
+        assert kwire("capture", "import", packets, "-o", str(folder / "in.avro")).code == 0
+        assert kwire("proxy", "-r", str(capture), "-w", str(folder / "copy.avro")).code == 0
+    assert mode_of(folder) == 0o700
+    modes = {path.name: mode_of(path) for path in folder.iterdir()}
+    assert set(modes.values()) == {0o600}
+    assert len(modes) == 8
+
+
+def test_a_recording_with_secrets_says_so_wherever_it_goes(kwire: Command, tmp_path: Path) -> None:
+    path, plain = tmp_path / "open.avro", tmp_path / "plain.avro"
+    for target, secrets in ((path, True), (plain, False)):
+        files = files_at(target, shows_secrets=secrets)
+        with Recorder(files, show_secrets=secrets) as recorder:
+            for flow in votes(2):
+                recorder(flow)
+    torn = tmp_path / "torn.avro"
+    torn.write_bytes(path.read_bytes()[:-3])
+    parts = tmp_path / "parts"
+    for arguments in (
+        ("merge", str(plain), str(path), "-o", str(tmp_path / "merged.avro")),
+        ("repair", str(torn), "-o", str(tmp_path / "repaired.avro")),
+        ("split", str(path), "--into", str(parts), "--mib", "1"),
+        ("anonymize", str(path), "-o", str(tmp_path / "anonymized.avro")),
+        ("export", str(path), "-o", str(tmp_path / "open.pcapng")),
+        ("export", str(plain), "-o", str(tmp_path / "plain.pcapng")),
+    ):
+        assert kwire("capture", *arguments).code == 0
+    assert kwire("proxy", "-r", str(path), "-w", str(tmp_path / "copy.avro")).code == 0
+    told = {
+        file.name: capture_info(file).shows_secrets
+        for file in (*tmp_path.glob("*.avro"), *parts.glob("*.avro"))
+    }
+    (part,) = parts.glob("*.avro")
+    hidden = {"plain.avro": False, "anonymized.avro": False}
+    shown = ("open.avro", "torn.avro", "merged.avro", "repaired.avro", "copy.avro", part.name)
+    assert told == hidden | dict.fromkeys(shown, True)
+    assert "secrets       recorded as they passed" in kwire("capture", "info", str(path)).out
+    assert "secrets " not in kwire("capture", "info", str(plain)).out
+    (facts,) = kwire("capture", "info", str(path), "--json").json
+    assert facts["showsSecrets"] is True
+    assert b"--show-secrets" in (tmp_path / "open.pcapng").read_bytes()
+    assert b"--show-secrets" not in (tmp_path / "plain.pcapng").read_bytes()
+    run = kwire("capture", "import", str(tmp_path / "open.pcapng"), "-o", str(tmp_path / "in.avro"))
+    assert run.code == 0

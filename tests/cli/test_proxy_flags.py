@@ -67,6 +67,11 @@ PLACES: dict[str, tuple[tuple[str, ...], str, object]] = {
         Path("c"),
     ),
     "record": ((*WRITE, "--record", "~api Vote"), "clusters.0.record.only.needs_response", False),
+    "recording_mode": (
+        (*WRITE, "--recording-mode", "0640"),
+        "clusters.0.record.mode",
+        0o640,
+    ),
     "record_limit": ((*WRITE, "--record-limit", "9"), "clusters.0.record.frame_limit", 9),
     "show_secrets": ((*WRITE, "--show-secrets"), "clusters.0.record.show_secrets", True),
     "api": (("--api", "fetch"), "show.api", ("Fetch",)),

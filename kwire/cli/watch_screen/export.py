@@ -10,6 +10,7 @@ from kwire.capture import CaptureFile, RecordEncoder
 from kwire.cli.flow_json import flow_data, notice_data
 from kwire.cli.watch_screen.flow_log import FlowLogEntry
 from kwire.errors import InvalidValue
+from kwire.permissions import write_private
 from kwire.proxy import DecodedFlow
 from kwire.proxy.capture.records import event_records
 
@@ -40,7 +41,7 @@ def export(entries: Sequence[FlowLogEntry], path: Path, feed: str) -> None:
     if problem := export_problem(str(path)):
         raise InvalidValue(problem)
     if path.suffix == ".jsonl":
-        path.write_text(json_lines(entries), encoding="ascii")
+        write_private(path, json_lines(entries))
     else:
         _capture(entries, path, feed)
 

@@ -7,6 +7,7 @@ that are names become addresses of 192.0.2.0/24, which RFC 5737 reserves for doc
 from __future__ import annotations
 
 import heapq
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -24,6 +25,9 @@ from kwire.text.untrusted import whole_number
 RAW_IP = 101
 """LINKTYPE_RAW: packets begin with the IP header."""
 
+SECRETS_COMMENT = "recorded by kwire with --show-secrets: passwords and tokens as they passed"
+"""Comment of a file; Wireshark shows it among the properties of the capture file."""
+
 SEGMENT = 16 * 1024
 """Most bytes of a frame in one packet."""
 
@@ -35,14 +39,29 @@ _SEQUENCES = 1 << 32
 _MICROS = 1_000_000
 
 
-def write_pcapng(records: Iterable[CaptureRecord], file: BinaryIO) -> int:
-    """Write all frames as packets; return the number of packets."""
-    writer = pcapng.Writer(file, snaplen=1 << 18, linktype=RAW_IP)
+def write_pcapng(
+    records: Iterable[CaptureRecord], file: BinaryIO, *, shows_secrets: bool = False
+) -> int:
+    """Write all frames as packets; return the number of packets.
+
+    shows_secrets: say in a comment of the file that secrets were recorded as they passed.
+    """
+    section = _commented(SECRETS_COMMENT) if shows_secrets else None
+    writer = pcapng.Writer(file, snaplen=1 << 18, linktype=RAW_IP, shb=section)
     count = 0
     for at, packet in packets(in_order(records)):
         writer.writepkt_time(packet, at)
         count += 1
     return count
+
+
+def _commented(text: str) -> pcapng.SectionHeaderBlock:
+    """Return the head of a file with a comment, in the byte order that the writer takes."""
+    little = sys.byteorder == "little"
+    block = pcapng.SectionHeaderBlockLE if little else pcapng.SectionHeaderBlock
+    option = pcapng.PcapngOptionLE if little else pcapng.PcapngOption
+    options = [option(code=pcapng.PCAPNG_OPT_COMMENT, text=text)]
+    return block(opts=[*options, option(code=pcapng.PCAPNG_OPT_ENDOFOPT)])
 
 
 def in_order(records: Iterable[CaptureRecord]) -> Iterator[CaptureRecord]:

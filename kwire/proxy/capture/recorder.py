@@ -21,6 +21,7 @@ from uuid import uuid4
 import msgspec
 
 from kwire.capture import CannotRecord, CaptureFiles, CaptureRecord, RecordEncoder
+from kwire.permissions import PRIVATE
 from kwire.proxy.capture.records import event_records
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Event, Flow, Notice
@@ -40,19 +41,21 @@ _WAKE = 256 * 1024  # bytes that wake the thread before its pause is over
 _PAUSE = 0.1  # seconds
 
 
-def files_at(path: Path) -> CaptureFiles:
+def files_at(path: Path, *, mode: int = PRIVATE, shows_secrets: bool = False) -> CaptureFiles:
     """Open the files of `kwire proxy -w PATH`: numbered files in a directory, else one file.
 
-    Raises OSError, CannotRecord.
+    mode: their permissions. shows_secrets: their headers say that secrets are not masked. Raises
+    OSError, CannotRecord.
     """
     if not path.is_dir():
         if not path.suffix:
             raise CannotRecord(f"there is no folder {path}: make it, or record to {path}.avro")
         if not path.parent.is_dir():
             raise CannotRecord(f"there is no folder {path.parent}: make it first")
-        return CaptureFiles.single(path)
+        return CaptureFiles.single(path, mode=mode, shows_secrets=shows_secrets)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    return CaptureFiles.numbered(path, stamp, now=time.monotonic())
+    now = time.monotonic()
+    return CaptureFiles.numbered(path, stamp, now=now, mode=mode, shows_secrets=shows_secrets)
 
 
 def log_stop(reason: str) -> None:

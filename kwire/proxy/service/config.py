@@ -7,7 +7,7 @@ clusters:
     listeners:
       - {listen: 0.0.0.0:19092, upstream: broker-1:9092, node: 1}
     rules: slow.yaml
-metrics: 0.0.0.0:9464
+metrics: 127.0.0.1:9464
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pydantic import (
 from kwire.messages.index import APIS
 from kwire.net.address import Address, cannot_connect, is_loopback, is_wildcard
 from kwire.net.tls import ClientTls, ServerTls
+from kwire.permissions import PRIVATE
 from kwire.proxy.capture.record_topic import TopicAddress
 from kwire.proxy.data_path.allowed_nodes import AddressRule
 from kwire.proxy.data_path.listener import Limits, Listener
@@ -39,6 +40,8 @@ from kwire.text.yaml_file import BadFile, Seconds, Strict, read_yaml
 
 _LIMITS = Limits()
 _KEY = re.compile(r"\{(\w+)\}")
+_OCTAL = re.compile(r"(0o?)?[0-7]{3}")
+_MODES = (0o600, 0o640, 0o644)
 _APIS = {name.lower(): name for name in APIS.values()}
 
 
@@ -98,6 +101,14 @@ def _api(value: str) -> str:
     if value.lower() not in _APIS:
         raise ValueError(f"no API is called {cut_repr(value)}; `kwire protocol show` names them")
     return _APIS[value.lower()]
+
+
+def _mode(value: Any) -> Any:
+    # YAML 1.1 reads 0640 as an octal number. A decimal 640 has other bits, and is refused.
+    number = int(value, 8) if isinstance(value, str) and _OCTAL.fullmatch(value) else value
+    if number in _MODES and not isinstance(number, bool):
+        return number
+    raise ValueError(f"{value!r} is none of a recording's permissions: 0600, 0640 or 0644")
 
 
 def _relative_to_config(path: Path, info: ValidationInfo) -> Path:
@@ -171,11 +182,12 @@ class ProxyListenerConfig(Strict):
 class RecordConfig(Strict):
     """A recording in files, in a topic, or in both. only: the flows that are recorded.
 
-    frame_limit: bytes of each frame that are written down. client_config: a file of Kafka's client
-    properties, for the connections to the topic's cluster.
+    mode: permissions of files. frame_limit: bytes of each frame that are written down.
+    client_config: a file of Kafka's client properties, for the connections to the topic's cluster.
     """
 
     path: File | None = None
+    mode: Annotated[int, BeforeValidator(_mode)] = PRIVATE
     topic: Annotated[InstanceOf[TopicAddress], BeforeValidator(_topic)] | None = None
     client_config: File | None = None
     only: Match | None = None
@@ -186,6 +198,8 @@ class RecordConfig(Strict):
     def _has_target(self) -> RecordConfig:
         if self.client_config is not None and self.topic is None:
             raise KeyConflict("{client_config} is for {topic}: give {topic} as well")
+        if "mode" in self.model_fields_set and self.path is None:
+            raise KeyConflict("{mode} is for {path}: give {path} as well")
         if self.path is None and self.topic is None:
             raise ValueError("give path, topic or both")
         return self

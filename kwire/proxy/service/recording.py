@@ -76,7 +76,7 @@ class ClusterRecording:
             )
         if config.path is not None:
             yield Recorder(
-                files_at(config.path),
+                files_at(config.path, mode=config.mode, shows_secrets=config.show_secrets),
                 only=config.only,
                 show_secrets=config.show_secrets,
                 frame_limit=config.frame_limit,

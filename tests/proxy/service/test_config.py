@@ -80,12 +80,27 @@ def test_what_needs_another_key_says_so(file: Path, more: str, said: str) -> Non
         ("only: ~api Vote", ": give path, topic or both"),
         ("path: here, client_config: c", ": client_config is for topic"),
         ("topic: captures", ".topic: 'captures' is no topic: write TOPIC@HOST:PORT"),
+        ("path: here, mode: 640", ".mode: 640 is none of a recording's permissions: 0600, 0640"),
+        ("path: here, mode: '0666'", ".mode: '0666' is none of a recording's permissions"),
+        ("path: here, mode: all", ".mode: 'all' is none of a recording's permissions"),
+        ("topic: t@k:1, mode: 0640", ": mode is for path: give path as well"),
         ("topic: 3", ".topic: 3 is no topic: write TOPIC@HOST:PORT"),
     ],
 )
 def test_a_recording_goes_into_files_or_into_a_topic(file: Path, keys: str, said: str) -> None:
     text = f"clusters: [{{listeners: [{{listen: a:1, upstream: b:1}}], record: {{{keys}}}}}]"
     assert f"clusters[1].record{said}" in refusal(file, text)
+
+
+@pytest.mark.parametrize("mode", ["0640", "'0640'", "0o640", "416"])
+def test_the_permissions_of_a_recording_are_octal_in_each_of_yamls_forms(
+    file: Path, mode: str
+) -> None:
+    record = f"record: {{path: here, mode: {mode}}}"
+    text = f"clusters: [{{listeners: [{{listen: a:1, upstream: b:1}}], {record}}}]"
+    (cluster,) = read_config(written(file, text)).clusters
+    assert cluster.record is not None
+    assert cluster.record.mode == 0o640
 
 
 def test_several_clusters_have_names_and_addresses_of_their_own(file: Path) -> None:

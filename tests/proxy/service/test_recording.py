@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture import CaptureFiles, read_capture
+from kwire.capture import CaptureFiles, capture_info, read_capture
 from kwire.proxy.capture.record_topic import TopicAddress, TopicRecorder
 from kwire.proxy.service.config import RecordConfig
 from kwire.proxy.service.events import AnyEvent, ServiceEvent, ServiceEventKind
 from kwire.proxy.service.recording import ClusterRecording
 from real_kafka import free_port
 from tests.support.proxy.flows.dialogue_flows import votes
+from tests.support.umask import mode_of, umask
 
 Events = list[AnyEvent]
 
@@ -57,3 +58,32 @@ async def test_files_and_a_topic_are_written_at_a_time(tmp_path: Path) -> None:
     assert isinstance(into_topic, TopicRecorder)
     assert not isinstance(into_files, TopicRecorder)
     await recording.end()
+
+
+def modes_in(folder: Path) -> list[int]:
+    return [mode_of(path) for path in folder.iterdir()]
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+@pytest.mark.parametrize(("mode", "expected"), [({}, 0o600), ({"mode": 0o640}, 0o640)])
+async def test_a_recording_is_private_whatever_the_umask(
+    tmp_path: Path, mask: int, mode: dict[str, int], expected: int
+) -> None:
+    with umask(mask):
+        recording = ClusterRecording(RecordConfig(path=tmp_path, **mode), lambda event: None)
+        while_written = modes_in(tmp_path)
+        for flow in votes(1):
+            recording(flow)
+        await recording.end()
+    assert (while_written, modes_in(tmp_path)) == ([expected], [expected])
+
+
+@pytest.mark.parametrize("show_secrets", [True, False])
+async def test_a_recording_with_secrets_says_so(tmp_path: Path, show_secrets: bool) -> None:
+    path = tmp_path / "one.avro"
+    config = RecordConfig(path=path, show_secrets=show_secrets)
+    recording = ClusterRecording(config, lambda event: None)
+    for flow in votes(1):
+        recording(flow)
+    await recording.end()
+    assert capture_info(path).shows_secrets is show_secrets

@@ -1,0 +1,159 @@
+"""Permissions of files: what kwire writes is private, what it trusts nobody else can change.
+
+Traffic and secrets are written with `PRIVATE`, whatever the umask. Files that run code, or direct
+traffic, are checked as OpenSSH checks its own (StrictModes of sshd_config(5)): a program refuses
+them if another user may change them. Windows has other permissions; nothing is checked there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from kwire.operating_system import BINARY
+
+PRIVATE = 0o600
+"""Permissions of a file that only its user reads and writes."""
+
+_warned: set[Path] = set()
+
+
+def create_private(path: Path, *, mode: int = PRIVATE, flags: int = 0) -> int:
+    """Make a file, and return its descriptor, to write. Raises OSError, also if it exists."""
+    # Never open to others, not even before `mode` is set: open descriptors outlive a chmod.
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY | flags, PRIVATE)
+    _set_mode(file, mode)
+    return file
+
+
+def open_private(path: Path) -> BinaryIO:
+    """Open a file to write it anew; one that was there becomes private. Raises OSError."""
+    try:
+        file = create_private(path)
+    except FileExistsError:
+        file = os.open(path, os.O_WRONLY | BINARY)
+        try:
+            # Not a pipe or a terminal, /dev/stdout for instance.
+            if stat.S_ISREG(os.fstat(file).st_mode):
+                _set_mode(file, PRIVATE)
+                os.ftruncate(file, 0)
+        except OSError:
+            os.close(file)
+            raise
+    return os.fdopen(file, "wb")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a text of UTF-8 to a private file. Raises OSError."""
+    with open_private(path) as file:
+        file.write(text.encode())
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, for its user alone. Raises OSError.
+
+    Folders that are there stay as they are.
+    """
+    missing = [folder for folder in path.parents if not folder.exists()]
+    for folder in (*reversed(missing), path):
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def changeable_by_others(path: Path) -> str | None:
+    """Return how another user could change a file, and the remedy; None if nobody can.
+
+    1. The file and all folders above it belong to this user or to root.
+    2. Nobody else may write them; in a sticky folder, such as /tmp, nobody replaces others' files.
+
+    Where it leads through a symbolic link, both ways are checked. A file that is not there is not
+    checked. Files of a read-only mount, such as a container's, are nobody's to change.
+    """
+    if not hasattr(os, "geteuid"):
+        return None
+    try:
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            return None
+        for way in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
+            for part in (Path(way), *Path(way).parents):
+                if reason := _weakness(part, path):
+                    return reason
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"the permissions of {path} cannot be read: {error.strerror}"
+    return None
+
+
+def readable_by_all(path: Path) -> str | None:
+    """Return a sentence if every user of this machine can read a file; None otherwise.
+
+    Its group may: Kafka's files are often of 0640.
+    """
+    if not hasattr(os, "geteuid"):
+        return None
+    try:
+        real = path.resolve(strict=True)
+        is_reached = all(folder.stat().st_mode & stat.S_IXOTH for folder in real.parents)
+        if not (is_reached and real.stat().st_mode & stat.S_IROTH and real.is_file()):
+            return None
+    except OSError:  # whoever reads the file reports it
+        return None
+    return f"{path} holds secrets, and every user of this machine can read it: chmod o-r {path}"
+
+
+def warn_if_readable(path: Path) -> None:
+    """Log a warning, once for each file, if every user of this machine can read it."""
+    if path not in _warned and (reason := readable_by_all(path)):
+        import logging  # every command imports this module, and few warn
+
+        _warned.add(path)
+        # Without a log it goes to stderr as it is.
+        logging.getLogger(__name__).warning("%s", reason)
+
+
+def _set_mode(file: int, mode: int) -> None:
+    if hasattr(os, "fchmod"):
+        os.fchmod(file, mode)
+
+
+def _weakness(part: Path, path: Path) -> str | None:
+    """Return how a file could be changed by way of `part`: itself, or a folder above it."""
+    status = part.lstat()
+    is_itself = str(part) == os.path.abspath(path)
+    subject = str(path) if is_itself else f"{part}, by which {path} is reached,"
+    if status.st_uid not in (0, os.geteuid()):
+        owner = f"belongs to user {status.st_uid}"
+        return f"{subject} {owner}, who could change it: chown it to yourself or to root"
+    # A link has no permissions of its own; a sticky folder protects the files of each user.
+    if stat.S_ISLNK(status.st_mode) or status.st_mode & stat.S_ISVTX:
+        return None
+    if others := _writers(status):
+        return f"{subject} can be written by {others[0]}: chmod {others[1]} {part}"
+    return None
+
+
+def _writers(status: os.stat_result) -> tuple[str, str] | None:
+    """Return who else may write, and what takes it away; None if nobody may."""
+    if status.st_mode & stat.S_IWOTH:
+        return "every user of this machine", "go-w"
+    if status.st_mode & stat.S_IWGRP and not _is_own_group(status.st_gid):
+        return "its group", "g-w"
+    return None
+
+
+def _is_own_group(number: int) -> bool:
+    """True for a group of this user alone, as many systems make one for each user.
+
+    There the umask is 002, and files are written by their group (Debian's sshd takes them, too).
+    """
+    from grp import getgrgid
+    from pwd import getpwuid
+
+    try:
+        user, group = getpwuid(os.geteuid()), getgrgid(number)
+    except KeyError:
+        return False
+    is_named_so = user.pw_gid == number and user.pw_name == group.gr_name
+    return is_named_so and set(group.gr_mem) <= {user.pw_name}
