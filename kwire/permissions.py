@@ -79,7 +79,7 @@ def changeable_by_others(path: Path) -> str | None:
             for part in (Path(way), *Path(way).parents):
                 if reason := _weakness(part, path):
                     return reason
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         return f"the permissions of {path} cannot be read: {error.strerror}"

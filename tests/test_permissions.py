@@ -6,7 +6,7 @@ import os
 import pwd
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -127,7 +127,8 @@ def test_a_folder_above_that_others_may_write_is_not(tmp_path: Path) -> None:
 
 def test_a_link_is_followed_and_checked_itself(tmp_path: Path) -> None:
     shared, own = tmp_path / "shared", tmp_path / "own"
-    shared.mkdir(), own.mkdir()
+    for folder in (shared, own):
+        folder.mkdir()
     script = own / "script.py"
     script.touch()
     link = shared / "link.py"
@@ -193,7 +194,7 @@ def test_a_group_of_the_user_alone_is_trusted(
     assert (changeable_by_others(script) is None) is is_trusted
 
 
-def _group(name: str, *members: str):  # type: ignore[no-untyped-def]
+def _group(name: str, *members: str) -> Callable[[int], grp.struct_group]:
     return lambda number: grp.struct_group((name, "x", number, list(members)))
 
 

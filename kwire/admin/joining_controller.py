@@ -18,8 +18,8 @@ from kwire.messages import a32_describe_configs as configs
 from kwire.net.address import Address
 from kwire.net.secure_connect import CONNECT_TIMEOUT, SecureConnect
 from kwire.net.security import PLAINTEXT, Security
-from kwire.text.properties import parse_properties
-from kwire.text.untrusted import read_text, whole_number
+from kwire.text.properties import read_properties
+from kwire.text.untrusted import whole_number
 
 AUTO_JOIN = "controller.quorum.auto.join.enable"
 
@@ -46,7 +46,7 @@ def read_controller(path: Path) -> JoiningController:
 
     Raises InvalidValue, which names the file and the property.
     """
-    pairs = parse_properties(read_text(path, InvalidValue))
+    pairs = read_properties(path)
     try:
         # 1.
         node_id = whole_number(pairs.get("node.id", ""), bits=31)

@@ -202,11 +202,10 @@ def _options(chosen: dict[str, Any]) -> MigrationOptions:
 def zookeeper_properties(path: Path) -> dict[str, str]:
     """Return the properties of a file. Raises WrongUsage if it cannot be read."""
     from kwire.errors import InvalidValue
-    from kwire.text.properties import parse_properties
-    from kwire.text.untrusted import read_text
+    from kwire.text.properties import read_properties
 
     try:
-        return parse_properties(read_text(path, InvalidValue))
+        return read_properties(path)
     except (InvalidValue, OSError) as error:
         raise WrongUsage(f"{error}.") from error
 

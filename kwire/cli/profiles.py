@@ -84,6 +84,10 @@ def read_profiles(path: Path) -> dict[str, Profile]:
     """Return all profiles of a file by name. Raises WrongUsage."""
     import tomllib  # every command imports this module, and few read profiles
 
+    from kwire.permissions import changeable_by_others
+
+    if reason := changeable_by_others(path):
+        raise WrongUsage(f"The profiles are not taken: {reason}.")
     try:
         text = path.read_text(encoding="utf-8")
         document = tomllib.loads(text)

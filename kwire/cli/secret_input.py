@@ -52,6 +52,8 @@ def _stdin_text(noun: str) -> str:
 
 def _text(file: Path) -> str:
     from kwire.errors import InvalidValue
+    from kwire.permissions import warn_if_readable
     from kwire.text.untrusted import read_text
 
+    warn_if_readable(file)
     return read_text(file, InvalidValue)

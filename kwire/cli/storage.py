@@ -169,12 +169,11 @@ def _properties(config: Path) -> StorageProperties:
 
 def _parsed(config: Path, parse: Callable[[Mapping[str, str]], Parsed]) -> Parsed:
     from kwire.errors import InvalidValue
-    from kwire.text.properties import parse_properties
+    from kwire.text.properties import read_properties
 
+    pairs = read_properties(config)
     try:
-        return parse(parse_properties(config.read_text(encoding="utf-8")))
-    except UnicodeDecodeError:
-        raise CommandFailed(f"{config} is no text in UTF-8: give a server.properties.") from None
+        return parse(pairs)
     except InvalidValue as error:
         raise CommandFailed(f"{config}: {error}") from None
 

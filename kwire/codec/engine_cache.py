@@ -2,8 +2,9 @@
 
 A program asks for it with `use_folder`; nothing is written before. A file holds the code or the
 tables of one message version, and hashes of itself and of the sources they were made from: a file
-that is damaged, of other sources or of another user is ignored and replaced. Files are replaced in
-one step, so that processes may share the folder; where it cannot be written, nothing is kept.
+that is damaged, of other sources, of another user or open to others is ignored and replaced. Files
+are replaced in one step, so that processes may share the folder; where it cannot be written, or
+another user may write it, nothing is kept.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from typing import Any
 
 from kwire.codec.fields import ArrayOf, Nullable, StructClass, StructOf
 from kwire.codec.reference import Reference
+from kwire.permissions import changeable_by_others, create_private, make_private_folder
 
 VARIABLE = "KWIRE_CACHE"
 """Environment variable with the folder; an empty one keeps nothing."""
 
 _HASH = 8
 _folder: Path | None = None
+_is_trusted: bool | None = None  # None before it was looked at: the folder may not be there yet
 
 
 def user_folder() -> Path | None:
@@ -46,8 +49,8 @@ def user_folder() -> Path | None:
 
 def use_folder(folder: Path | None) -> None:
     """Keep what engines make in this folder from now on; None keeps nothing."""
-    global _folder
-    _folder = folder
+    global _folder, _is_trusted
+    _folder, _is_trusted = folder, None
 
 
 def is_used() -> bool:
@@ -57,14 +60,14 @@ def is_used() -> bool:
 
 def load(reference: Reference, engine: str) -> Any:
     """Return what `store` has kept of this engine, or None."""
-    if _folder is None or (key := _key(reference)) is None:
+    if _folder is None or not _trusted(_folder) or (key := _key(reference)) is None:
         return None
     try:
         with _path(_folder, reference, engine).open("rb") as file:
             # marshal is code that runs, as in .pyc files: another user's file could be an attack
             # where root runs a command in a user's environment. The open file is asked, not the
             # path, which could change.
-            if not _is_own(file.fileno()):
+            if not _is_own_alone(file.fileno()):
                 return None
             content = file.read()
     except OSError:
@@ -88,8 +91,11 @@ def store(reference: Reference, engine: str, value: Any) -> None:
     # Processes share the folder: each writes a file of its own and renames it.
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial.write_bytes(key + source_hash(payload) + payload)
+        make_private_folder(_folder)
+        if not _trusted(_folder):
+            return
+        with os.fdopen(create_private(partial), "wb") as file:
+            file.write(key + source_hash(payload) + payload)
         os.replace(partial, path)
     except OSError:
         with suppress(OSError):
@@ -100,9 +106,20 @@ def _path(folder: Path, reference: Reference, engine: str) -> Path:
     return folder / f"{reference.message}-{reference.version}.{engine}"
 
 
-def _is_own(file: int) -> bool:
-    """True unless the file is another user's, whose code would run with our rights."""
-    return not hasattr(os, "geteuid") or os.fstat(file).st_uid == os.geteuid()
+def _trusted(folder: Path) -> bool:
+    """True if the folder in use is there, and no other user could put a file into it."""
+    global _is_trusted
+    if _is_trusted is None and folder.is_dir():
+        _is_trusted = changeable_by_others(folder) is None
+    return bool(_is_trusted)
+
+
+def _is_own_alone(file: int) -> bool:
+    """True unless the file is or could be another user's, whose code would run with our rights."""
+    if not hasattr(os, "geteuid"):
+        return True
+    status = os.fstat(file)
+    return status.st_uid == os.geteuid() and not status.st_mode & 0o022
 
 
 def _key(reference: Reference) -> bytes | None:

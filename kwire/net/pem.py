@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from kwire.errors import InvalidValue
+from kwire.permissions import warn_if_readable
 
 CERTIFICATE = "CERTIFICATE"
 """The label of a certificate's block."""
@@ -61,6 +62,8 @@ def read_store(pairs: Mapping[str, str], store: str) -> str | None:
         return None
     _require_pem(pairs, store)
     if present == [location]:
+        if store == "keystore" and not pairs.get("ssl.key.password"):
+            warn_if_readable(Path(pairs[location]))
         return _normalized(_read(Path(pairs[location]), location), location)
     if present != list(names):
         raise InvalidValue(f"the {store} is either {location} or {' with '.join(names)}")

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from kwire.net.jaas import login_module
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import COMMAND
 
 if TYPE_CHECKING:
     from kwire.net.bearer_token import TokenSource
@@ -25,9 +26,6 @@ SCOPE = "sasl.oauthbearer.scope"
 URL_ENCODED = "sasl.oauthbearer.header.urlencode"
 RETRIEVER = "sasl.oauthbearer.jwt.retriever.class"
 HANDLER = "sasl.login.callback.handler.class"
-COMMAND = "kwire.oauthbearer.token.command"
-"""Of kwire alone: a program that prints a token."""
-
 SASL_KNOWN = {
     MECHANISM,
     JAAS,

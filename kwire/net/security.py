@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from kwire.errors import InvalidValue
 from kwire.net.wrong_property import WrongProperty
-from kwire.text.untrusted import read_text
 
 if TYPE_CHECKING:
     from kwire.net.sasl import Credentials
@@ -93,9 +92,9 @@ def security(pairs: Mapping[str, str]) -> Security:
 
 
 def _read(path: Path) -> Properties:
-    from kwire.text.properties import parse_properties
+    from kwire.text.properties import read_properties
 
-    return parse_properties(read_text(path, InvalidValue))
+    return read_properties(path)
 
 
 def _located(path: Path, pairs: Properties, error: WrongProperty) -> InvalidValue:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwire.errors import LocalError
+from kwire.permissions import warn_if_readable
 
 # Every command imports this module, and few have stores: what else they need is imported there.
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class TlsStore:
     def identity(self) -> TlsIdentity:
         """Return the private key and its chain. Raises BadTls."""
         if not self.is_pkcs12:
+            if self.path is not None and self.key_password is None:
+                warn_if_readable(self.path)
             return TlsIdentity(pem=self._pem(), password=self.key_password)
         store = self._pkcs12()
         import secrets

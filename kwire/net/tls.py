@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.net.stores import BadTls, TlsStore
+from kwire.permissions import warn_if_readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +158,7 @@ def _show(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
             " ssl.key.password of client properties"
         )
 
+    warn_if_readable(key)
     try:
         context.load_cert_chain(certificate, key, password=ask)
     except ssl.SSLError as error:

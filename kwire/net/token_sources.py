@@ -17,6 +17,7 @@ from urllib.parse import quote_plus, urlsplit
 
 from kwire.net.bearer_token import TOKEN_LIMIT, BearerToken, TokenUnavailable, token_of_json
 from kwire.net.tls import ClientTls, handshake_failure
+from kwire.permissions import warn_if_readable
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class TokenFile:
 
     async def fetch(self) -> BearerToken:
         """Read the file. Raises TokenUnavailable."""
+        warn_if_readable(self.path)
         try:
             with self.path.open("rb") as file:
                 text = file.read(TOKEN_LIMIT + 1)

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from kwire.errors import InvalidValue
+from kwire.permissions import changeable_by_others, warn_if_readable
+from kwire.text.untrusted import read_text
+
+COMMAND = "kwire.oauthbearer.token.command"
+"""Of kwire alone: a program that prints a token."""
+
+_SECRET = re.compile(
+    r"password|passphrase|secret|credential|jaas|token|assertion|private\.?key"
+    r"|keystore\.(key|certificate)|truststore\.certificates|signature",
+    re.IGNORECASE,
+)
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _PAIR = re.compile(r"((?:[^\s=:\\]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
@@ -16,6 +29,26 @@ class Properties(dict[str, str]):
     def __init__(self) -> None:
         super().__init__()
         self.lines: dict[str, int] = {}
+
+
+def is_secret_name(name: str) -> bool:
+    """Return True for a config of Kafka's type PASSWORD, or one that plugins may keep secret."""
+    return bool(_SECRET.search(name))
+
+
+def read_properties(path: Path) -> Properties:
+    """Return the names and values of a file. Raises InvalidValue, with the file's name.
+
+    A file that names a command is refused if another user could change it: the command runs with
+    the rights of this one. If every user can read secrets in it, a warning is logged.
+    """
+    pairs = parse_properties(read_text(path, InvalidValue))
+    for name in pairs:
+        if name.endswith(COMMAND) and (reason := changeable_by_others(path)):
+            raise InvalidValue(f"{name} is not run: {reason}")
+    if any(pairs[name] and is_secret_name(name) for name in pairs):
+        warn_if_readable(path)
+    return pairs
 
 
 def parse_properties(text: str) -> Properties:

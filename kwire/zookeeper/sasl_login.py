@@ -9,6 +9,7 @@ from pathlib import Path
 from kwire.errors import InvalidValue
 from kwire.net.jaas import login_section
 from kwire.net.wrong_property import WrongProperty
+from kwire.permissions import warn_if_readable
 from kwire.text.untrusted import read_text
 
 LOGIN_CONFIG = "java.security.auth.login.config"
@@ -48,6 +49,7 @@ def read_sasl_login(pairs: Mapping[str, str]) -> SaslLogin | None:
     source = f"section {section} of {file}"
     try:
         module = login_section(read_text(Path(file), InvalidValue), section, LOGIN_CONFIG)
+        warn_if_readable(Path(file))
     except InvalidValue as error:
         raise WrongProperty(LOGIN_CONFIG, f"{LOGIN_CONFIG}: {error}") from None
     if module is None:

@@ -14,6 +14,7 @@ from kwire.codec.compiler import Compiled
 from kwire.codec.declaration import Data
 from kwire.codec.notation import int32
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
+from tests.support.umask import mode_of, umask
 
 try:
     from kwire.codec import native
@@ -104,6 +105,51 @@ def test_a_file_of_another_user_is_not_run(folder: Path, monkeypatch: pytest.Mon
     Compiled(REFERENCE)
     monkeypatch.setattr(os, "geteuid", lambda: only_file(folder).stat().st_uid + 1)
     assert engine_cache.load(REFERENCE, "compiled") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no permissions here")
+def test_a_file_that_others_may_write_is_not_run(folder: Path) -> None:
+    Compiled(REFERENCE)
+    only_file(folder).chmod(0o622)
+    assert engine_cache.load(REFERENCE, "compiled") is None
+    Compiled(REFERENCE)
+    assert engine_cache.load(REFERENCE, "compiled") is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no permissions here")
+@pytest.mark.parametrize("above", [".", ".."])
+def test_a_folder_that_others_may_write_is_not_used(folder: Path, above: str) -> None:
+    """Another user could put code into it, or a link by which a file of ours is overwritten."""
+    Compiled(REFERENCE)
+    (folder / above).chmod(0o777)
+    engine_cache.use_folder(folder)
+    assert engine_cache.load(REFERENCE, "compiled") is None
+    only_file(folder).unlink()
+    assert Compiled(REFERENCE).encode(DescribeQuorumResponse())
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o077])
+def test_files_and_folders_are_the_users_alone(tmp_path: Path, mask: int) -> None:
+    engine_cache.use_folder(tmp_path / "caches" / "engines")
+    try:
+        with umask(mask):
+            Compiled(REFERENCE)
+    finally:
+        engine_cache.use_folder(None)
+    folder = tmp_path / "caches" / "engines"
+    assert mode_of(folder.parent) == mode_of(folder) == 0o700
+    assert mode_of(only_file(folder)) == 0o600
+
+
+def test_a_link_in_the_place_of_a_file_is_not_followed(folder: Path) -> None:
+    folder.mkdir()
+    dear = folder.parent / "dear"
+    dear.write_text("dear")
+    name = f"{REFERENCE.message}-{REFERENCE.version}.compiled"
+    (folder / f"{name}.{os.getpid()}").symlink_to(dear)
+    Compiled(REFERENCE)
+    assert dear.read_text() == "dear"
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:

@@ -278,11 +278,9 @@ def _pairs(texts: list[str]) -> dict[str, str | None]:
 
 
 def _file_pairs(path: Path) -> dict[str, str]:
-    from kwire.errors import InvalidValue
-    from kwire.text.properties import parse_properties
-    from kwire.text.untrusted import read_text
+    from kwire.text.properties import read_properties
 
-    return dict(parse_properties(read_text(path, InvalidValue)))
+    return dict(read_properties(path))
 
 
 def _alter(

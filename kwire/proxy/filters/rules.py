@@ -31,6 +31,7 @@ from pydantic import (
 
 from kwire.error_codes import ErrorCode
 from kwire.proxy.filters.patch import unreachable
+from kwire.permissions import changeable_by_others
 from kwire.proxy.filters.presets import expand
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
@@ -243,6 +244,8 @@ def read_rule(text: str) -> tuple[Rule, ...]:
 
 def load_rules(path: Path) -> RulesFile:
     """Return the rules of a file. Raises BadRules, with the file and the place of each fault."""
+    if reason := changeable_by_others(path):
+        raise BadRules(f"the rules are not taken: {reason}")
     text = read_text(path, BadRules)
     try:
         return read_rules(text)

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kwire.errors import InvalidValue
+from kwire.permissions import changeable_by_others
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.filter import Filter
 
@@ -18,8 +19,11 @@ class BadScript(InvalidValue):
 def load(path: Path) -> list[Filter]:
     """Run the file and return its filters; each is made with no arguments. Raises BadScript.
 
-    The file's name is __file__ in it; it runs with all that this process may do.
+    The file's name is __file__ in it; it runs with all that this process may do. Therefore it is
+    refused if another user could change it.
     """
+    if reason := changeable_by_others(path):
+        raise BadScript(f"the script is not run: {reason}")
     module = ModuleType(f"script_{path.stem}")
     module.__file__ = str(path)
     try:

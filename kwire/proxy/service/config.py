@@ -30,7 +30,7 @@ from pydantic import (
 from kwire.messages.index import APIS
 from kwire.net.address import Address, cannot_connect, is_loopback, is_wildcard
 from kwire.net.tls import ClientTls, ServerTls
-from kwire.permissions import PRIVATE
+from kwire.permissions import PRIVATE, changeable_by_others
 from kwire.proxy.capture.record_topic import TopicAddress
 from kwire.proxy.data_path.allowed_nodes import AddressRule
 from kwire.proxy.data_path.listener import Limits, Listener
@@ -422,6 +422,8 @@ def _first_twice(names: list[str]) -> str:
 
 def read_config(path: Path) -> ProxyConfig:
     """Read a file. Raises BadConfig, which names the file, and the key of each mistake."""
+    if reason := changeable_by_others(path):
+        raise BadConfig(f"the configuration is not taken: {reason}")
     text = read_text(path, BadConfig)
     try:
         return read_yaml(ProxyConfig, text, BadConfig, context=path.parent)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwire.errors import InvalidValue, LocalError
+from kwire.permissions import changeable_by_others, warn_if_readable
 from kwire.proxy.feed.datagrams import check_token
 
 if TYPE_CHECKING:
@@ -34,10 +35,14 @@ def explain_import_error(error: ImportError) -> Exception:
 def read_token(path: Path | None) -> bytes:
     """Return what a file holds, without white space around it; nothing without a file.
 
-    Raises InvalidValue if the file cannot be read, is empty, or holds too short a token.
+    Raises InvalidValue if the file cannot be read, is empty, holds too short a token, or if another
+    user could change it: viewers with the token hold messages and set rules.
     """
     if path is None:
         return b""
+    if reason := changeable_by_others(path):
+        raise InvalidValue(f"the token is not taken: {reason}")
+    warn_if_readable(path)
     try:
         token = path.read_bytes().strip()
     except OSError as error:

@@ -26,7 +26,7 @@ from kwire.controller.server.config.migration import (
 from kwire.controller.server.config.sasl import SASL_LISTENER_KNOWN, TOKEN_SECRET
 from kwire.errors import InvalidValue
 from kwire.logdir.server_properties import StorageProperties, storage_properties
-from kwire.text.properties import parse_properties
+from kwire.text.properties import read_properties
 from kwire.text.untrusted import whole_number
 
 
@@ -63,10 +63,9 @@ class NodeConfig:
     @classmethod
     def read(cls, file: Path) -> NodeConfig:
         """Read a server.properties. InvalidValue, naming the file, for an invalid value."""
+        pairs = read_properties(file)
         try:
-            return cls.of(parse_properties(file.read_text(encoding="utf-8")))
-        except UnicodeDecodeError:
-            raise InvalidValue(f"{file} is no text in UTF-8: give a server.properties") from None
+            return cls.of(pairs)
         except InvalidValue as error:
             raise InvalidValue(f"{file}: {error}") from None
 
