@@ -7,13 +7,21 @@ from typing import Annotated
 
 import typer
 
-from kwire.cli.storage import AddScram
+from kwire.cli.storage import AddScramFile
 
 _Metrics = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
         help="Serve Kafka's metrics to Prometheus, at /metrics there.",
+    ),
+]
+
+_Properties = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Settings of server.properties, for all nodes: the way for secret values.",
     ),
 ]
 
@@ -70,8 +78,9 @@ def quorum(
         typer.Option("--release-version", "-r", metavar="VERSION", help="Kafka's, as in 3.9-IV0."),
     ] = None,
     metrics: _Metrics = None,
+    properties: _Properties = None,
     property: _Property = None,
-    add_scram: AddScram = None,
+    add_scram_file: AddScramFile = None,
     brokers: Annotated[
         int,
         typer.Option(metavar="N", min=0, max=9, help="Brokers of Apache Kafka beside; needs Java."),
@@ -106,8 +115,9 @@ def quorum(
         size=size,
         folder=folder,
         release=release_version,
+        properties_file=properties,
         properties=property or [],
-        scram=add_scram or [],
+        scram_file=add_scram_file,
         brokers=brokers,
         kafka_version=kafka_version,
         kafka=kafka,

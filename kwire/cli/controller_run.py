@@ -7,11 +7,12 @@ import logging
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.screen import print_json, screen
+from kwire.cli.storage import first_credentials
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.local_brokers import LocalBrokers
 from kwire.controller.server.metrics import NodesCollector
@@ -19,10 +20,10 @@ from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.quorum import FIRST_ID, Quorum
 from kwire.controller.server.quorum_members import OWN_PROPERTIES
 from kwire.errors import InvalidValue
-from kwire.logdir.scram import FirstCredential, parse_credentials
 from kwire.net.address import Address
 from kwire.net.metrics_server import MetricsServer
 from kwire.operating_system import TERMINATION, on_signal
+from kwire.text.properties import is_password, read_properties
 
 
 def run_node(file: Path, metrics: str | None) -> None:
@@ -66,8 +67,9 @@ class QuorumOptions:
     size: int
     folder: Path | None
     release: str | None
-    properties: list[str] = field(repr=False)
-    scram: list[str] = field(repr=False)
+    properties_file: Path | None
+    properties: list[str]
+    scram_file: Path | None
     brokers: int
     kafka_version: str | None
     kafka: Path | None
@@ -82,7 +84,8 @@ def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
         raise CommandFailed(f"{folder} has nodes already: give an empty folder")
     if not options.brokers and (options.kafka or options.kafka_version):
         raise WrongUsage("--kafka and --kafka-version are about brokers: add --brokers N.")
-    properties, scram = _properties(options.properties), _credentials(options.scram)
+    properties = _properties(options.properties_file, options.properties)
+    scram = first_credentials(options.scram_file)
     _log_to_stderr()
     console = screen(stderr=True)
     brokers = LocalBrokers(
@@ -156,24 +159,23 @@ def _print_addresses(quorum: Quorum, *, as_json: bool) -> None:
     console.file.flush()
 
 
-def _properties(texts: list[str]) -> dict[str, str]:
-    """Read the values of --property."""
-    pairs = {}
+def _properties(file: Path | None, texts: list[str]) -> dict[str, str]:
+    """Read the settings of --properties and --property, which come before those of the file."""
+    pairs: dict[str, str] = {} if file is None else read_properties(file)
     for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
+        name, equals, value = map(str.strip, text.partition("="))
+        if not equals or not name:
             raise WrongUsage("--property: write NAME=VALUE, as super.users=User:admin.")
-        if name.strip() in OWN_PROPERTIES:
-            raise WrongUsage(f"--property: every node has its own {name.strip()}.")
-        pairs[name.strip()] = value.strip()
+        if is_password(name):
+            raise WrongUsage(
+                f"--property: {name} is secret, and every user of this machine sees arguments:"
+                " write it to a file, and give --properties FILE."
+            )
+        pairs[name] = value
+    for name in pairs:
+        if name in OWN_PROPERTIES:
+            raise WrongUsage(f"--property: every node has its own {name}.")
     return pairs
-
-
-def _credentials(texts: list[str]) -> tuple[FirstCredential, ...]:
-    try:
-        return parse_credentials(texts)
-    except InvalidValue as error:
-        raise WrongUsage(f"--add-scram: {error}.") from None
 
 
 def _print_unknown(config: NodeConfig) -> None:

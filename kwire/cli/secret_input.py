@@ -30,13 +30,24 @@ def read_secret(file: Path | None, noun: str, option: str, *, confirm: bool = Fa
             noun.capitalize(), hide_input=True, confirmation_prompt=confirm, err=True
         )
         return str(secret)
-    text = _stdin_text(noun) if file == STDIN else _text(file)
-    secret = text.removesuffix("\n").removesuffix("\r")
+    secret = _content(file, noun).removesuffix("\n").removesuffix("\r")
     if not secret:
         raise WrongUsage(f"the {noun} in {file} is empty.")
     if "\n" in secret:
         raise WrongUsage(f"the {noun} in {file} has more than one line.")
     return secret
+
+
+def read_secret_lines(file: Path, noun: str) -> list[str]:
+    """Return the lines of a file, `-` for stdin, that are not blank. Raises as `read_secret`."""
+    lines = [line for line in _content(file, noun).splitlines() if line.strip()]
+    if not lines:
+        raise WrongUsage(f"there is no {noun} in {file}.")
+    return lines
+
+
+def _content(file: Path, noun: str) -> str:
+    return _stdin_text(noun) if file == STDIN else _text(file)
 
 
 def _stdin_text(noun: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from kwire.logdir.format import FormatPlan
     from kwire.logdir.inspect import Inspection
+    from kwire.logdir.scram import FirstCredential
     from kwire.logdir.server_properties import StorageProperties
 
 Parsed = TypeVar("Parsed")
@@ -66,14 +67,12 @@ Features = Annotated[
     list[str] | None,
     typer.Option("--feature", "-f", metavar="NAME=LEVEL", help="May be given again."),
 ]
-AddScram = Annotated[
-    list[str] | None,
+AddScramFile = Annotated[
+    Path | None,
     typer.Option(
-        "--add-scram",
-        "-S",
-        metavar="CREDENTIAL",
-        help="A user who can log in at once: SCRAM-SHA-256=[name=alice,password=SECRET]."
-        " May be given again.",
+        metavar="FILE",
+        help="Users who can log in at once, a line each, - for stdin:"
+        " SCRAM-SHA-256=[name=alice,password=SECRET].",
     ),
 ]
 IgnoreFormatted = Annotated[
@@ -93,7 +92,7 @@ def format_directories(
     no_initial_controllers: NoInitialControllers = False,
     release_version: ReleaseVersion = None,
     feature: Features = None,
-    add_scram: AddScram = None,
+    add_scram_file: AddScramFile = None,
     ignore_formatted: IgnoreFormatted = False,
     as_json: AsJson = False,
 ) -> None:
@@ -105,7 +104,6 @@ def format_directories(
     from kwire.errors import InvalidValue
     from kwire.logdir.features import parse_feature
     from kwire.logdir.format import FormatOptions, plan
-    from kwire.logdir.scram import parse_credentials
     from kwire.logdir.voters import parse_initial_voters
 
     if (standalone, initial_controllers is not None, no_initial_controllers).count(True) > 1:
@@ -115,7 +113,6 @@ def format_directories(
     try:
         voters = parse_initial_voters(initial_controllers) if initial_controllers else ()
         features = dict(map(parse_feature, feature or []))
-        scram = parse_credentials(add_scram or [])
     except InvalidValue as error:
         raise WrongUsage(str(error)) from None
     options = FormatOptions(
@@ -125,7 +122,7 @@ def format_directories(
         no_initial_controllers=no_initial_controllers,
         release_version=release_version,
         features=features,
-        scram=scram,
+        scram=first_credentials(add_scram_file),
         ignore_formatted=ignore_formatted,
     )
     _write(plan(_properties(config), options), as_json)
@@ -159,6 +156,21 @@ def random_uuid() -> None:
     from kwire.text.ids import uuid_text
 
     typer.echo(uuid_text(random_uuid()))
+
+
+def first_credentials(file: Path | None) -> tuple[FirstCredential, ...]:
+    """Return the users of --add-scram-file. Raises WrongUsage, which holds no secret."""
+    if file is None:
+        return ()
+    from kwire.cli.secret_input import read_secret_lines
+    from kwire.errors import InvalidValue
+    from kwire.logdir.scram import parse_credentials
+
+    lines = read_secret_lines(file, "SCRAM credential")
+    try:
+        return parse_credentials(lines)
+    except InvalidValue as error:
+        raise WrongUsage(f"--add-scram-file: {error}.") from None
 
 
 def _properties(config: Path) -> StorageProperties:

@@ -1,4 +1,4 @@
-"""The SCRAM credentials with which a cluster begins (KIP-900: `format --add-scram`)."""
+"""The SCRAM credentials with which a cluster begins (KIP-900: `format --add-scram-file`)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FirstCredential:
 
     @classmethod
     def parse(cls, text: str) -> FirstCredential:
-        """Read an argument of --add-scram (Java: ScramParser).
+        """Read an argument of Kafka's --add-scram (Java: ScramParser).
 
         1. A mechanism, and pairs of name and value in brackets, with commas between.
         2. A name, and a password, or a salted password with its salt; nothing that is not known.
@@ -105,7 +105,7 @@ class FirstCredential:
 
 
 def parse_credentials(texts: Iterable[str]) -> tuple[FirstCredential, ...]:
-    """Read the arguments of --add-scram. Raises InvalidValue."""
+    """Read the lines of --add-scram-file. Raises InvalidValue."""
     return tuple(map(FirstCredential.parse, texts))
 
 

@@ -13,9 +13,9 @@ from kwire.text.untrusted import read_text
 COMMAND = "kwire.oauthbearer.token.command"
 """Of kwire alone: a program that prints a token."""
 
-_SECRET = re.compile(
-    r"password|passphrase|secret|credential|jaas|token|assertion|private\.?key"
-    r"|keystore\.(key|certificate)|truststore\.certificates|signature",
+_PASSWORD = re.compile(
+    r"(^|\.)(password|passphrase|secret|(secret|master)\.key|jaas\.config|keystore\.key"
+    r"|keystore\.certificate\.chain|truststore\.certificates)$",
     re.IGNORECASE,
 )
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
@@ -31,9 +31,9 @@ class Properties(dict[str, str]):
         self.lines: dict[str, int] = {}
 
 
-def is_secret_name(name: str) -> bool:
-    """Return True for a config of Kafka's type PASSWORD, or one that plugins may keep secret."""
-    return bool(_SECRET.search(name))
+def is_password(name: str) -> bool:
+    """Return True for a config of Kafka's type PASSWORD, or another with such an end."""
+    return bool(_PASSWORD.search(name))
 
 
 def read_properties(path: Path) -> Properties:
@@ -46,7 +46,7 @@ def read_properties(path: Path) -> Properties:
     for name in pairs:
         if name.endswith(COMMAND) and (reason := changeable_by_others(path)):
             raise InvalidValue(f"{name} is not run: {reason}")
-    if any(pairs[name] and is_secret_name(name) for name in pairs):
+    if any(pairs[name] and is_password(name) for name in pairs):
         warn_if_readable(path)
     return pairs
 

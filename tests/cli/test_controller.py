@@ -250,11 +250,15 @@ SECURE = [
     "listener.security.protocol.map=CONTROLLER:SASL_PLAINTEXT",
     "sasl.mechanism.controller.protocol=SCRAM-SHA-256",
     "listener.name.controller.sasl.enabled.mechanisms=SCRAM-SHA-256",
-    "listener.name.controller.scram-sha-256.sasl.jaas.config=ScramLoginModule required"
-    ' username="admin" password="adm1n-pw";',
     "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users=User:admin",
 ]
+
+
+LOGIN = (
+    "listener.name.controller.scram-sha-256.sasl.jaas.config=ScramLoginModule required"
+    ' username="admin" password="adm1n-pw";'
+)
 
 
 async def codes_of(where: str, user: str, password: str) -> int:
@@ -267,10 +271,14 @@ async def codes_of(where: str, user: str, password: str) -> int:
     return answer.error_code
 
 
-def test_one_line_starts_a_quorum_with_sasl_and_an_authorizer() -> None:
-    users = [f"SCRAM-SHA-256=[name={name},password={name[:3]}1n-pw]" for name in ("admin", "alice")]
+def test_one_line_starts_a_quorum_with_sasl_and_an_authorizer(tmp_path: Path) -> None:
+    users, login = tmp_path / "users", tmp_path / "login.properties"
+    names = ("admin", "alice")
+    lines = [f"SCRAM-SHA-256=[name={name},password={name[:3]}1n-pw]\n" for name in names]
+    users.write_text("\n".join(lines))
+    login.write_text(LOGIN)
     options = [part for text in SECURE for part in ("--property", text)]
-    options += [part for text in users for part in ("--add-scram", text)]
+    options += ["--properties", str(login), "--add-scram-file", str(users)]
     with subprocess.Popen(
         [KWIRE, "controller", "quorum", "-n", "2", *options], stdout=PIPE, stderr=PIPE, text=True
     ) as run:
@@ -292,14 +300,17 @@ def test_one_line_starts_a_quorum_with_sasl_and_an_authorizer() -> None:
     [
         (["--property", "colour"], "--property: write NAME=VALUE, as super.users=User:admin."),
         (["--property", "node.id=7"], "--property: every node has its own node.id."),
-        (["--property", "super.users=admin", "--property", SECURE[4]], "is not type:name"),
+        (["--property", "super.users=admin", "--property", SECURE[3]], "is not type:name"),
         (["--property", SECURE[0]], "GSSAPI is not supported, but PLAIN"),
-        (["--add-scram", "alice"], "--add-scram: a SCRAM credential is of SCRAM-SHA-256"),
+        (["--property", LOGIN], "is secret, and every user of this machine sees arguments"),
+        (["--add-scram-file", "-"], "--add-scram-file: a SCRAM credential is of SCRAM-SHA-256"),
+        (["--add-scram", "…=[name=a,password=adm1n-pw]"], "No such option: --add-scram"),
     ],
 )
 def test_wrong_settings_of_a_quorum_are_wrong_usage(
     kwire: Command, options: list[str], told: str
 ) -> None:
-    run = kwire("controller", "quorum", *options)
+    run = kwire("controller", "quorum", *options, stdin=b"alice\n")
     assert run.code == 2
     assert told in run.error
+    assert "adm1n-pw" not in run.err

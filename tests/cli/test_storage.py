@@ -116,3 +116,25 @@ def test_random_ids_are_ids(kwire: Command) -> None:
 def test_help_names_the_release_of_a_new_cluster(kwire: Command) -> None:
     words = " ".join(kwire("storage", "format", "--help").out.split())
     assert f"By default {NAMES[DEFAULT]}." in words
+
+
+def test_users_come_from_a_file_and_never_from_an_argument(
+    kwire: Command, config: Path, tmp_path: Path
+) -> None:
+    words = ("storage", "format", "-c", str(config), "-t", "A" * 22, "--standalone")
+    credential = "SCRAM-SHA-256=[name=alice,password=sesame]"
+    for old in ("--add-scram", "-S"):
+        run = kwire(*words, old, credential)
+        assert (run.code, f"No such option: {old}" in run.err) == (2, True)
+        assert "sesame" not in run.err
+    wrong = credential.replace("name=alice,", "")
+    run = kwire(*words, "--add-scram-file", "-", stdin=wrong.encode())
+    assert (run.code, "sesame" in run.err) == (2, False)
+    assert "--add-scram-file: a SCRAM credential needs a name" in run.error
+    assert "no SCRAM credential in -" in kwire(*words, "--add-scram-file", "-", stdin=b"\n").error
+    users = tmp_path / "users"
+    users.write_text(f"{credential}\n\n{credential.replace('alice', 'bob')}\n")
+    assert kwire(*words, "--add-scram-file", str(users)).code == 0
+    checkpoint = next((config.parent / "data").rglob("bootstrap.checkpoint")).read_bytes()
+    assert b"alice" in checkpoint
+    assert b"bob" in checkpoint

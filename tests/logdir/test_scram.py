@@ -1,4 +1,4 @@
-"""Arguments of --add-scram, and their records, beside those of kafka-storage."""
+"""SCRAM credentials of a new cluster, and their records, beside those of kafka-storage."""
 
 from __future__ import annotations
 

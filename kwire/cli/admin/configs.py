@@ -266,6 +266,8 @@ def list_config_resources(
 
 
 def _pairs(texts: list[str]) -> dict[str, str | None]:
+    from kwire.text.properties import is_password
+
     pairs: dict[str, str | None] = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -273,6 +275,11 @@ def _pairs(texts: list[str]) -> dict[str, str | None]:
             raise WrongUsage(f"{text!r} has no value: write KEY=VALUE.")
         if key in pairs:
             raise WrongUsage(f"{key} comes twice.")
+        if value and is_password(key):
+            raise WrongUsage(
+                f"{key} is secret, and every user of this machine sees arguments: write it to a"
+                " file, and give --add-config-file FILE."
+            )
         pairs[key] = value
     return pairs
 

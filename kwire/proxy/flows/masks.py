@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -9,7 +10,6 @@ from kwire.codec.declaration import Group
 from kwire.codec.fields import ArrayOf, Nullable, StructClass, StructOf
 from kwire.errors import EncodeError
 from kwire.proxy.flows.walk import scalars
-from kwire.text.properties import is_secret_name
 
 SECRET_FIELDS = frozenset(
     {"auth_bytes", "hmac", "salt", "salted_password", "stored_key", "server_key"}
@@ -17,6 +17,13 @@ SECRET_FIELDS = frozenset(
 """Fields that hold a secret in every message they occur in (KIP-48, KIP-84, KIP-152, KIP-554)."""
 
 _TELLING = SECRET_FIELDS | {"is_sensitive"}
+
+_SENSITIVE_CONFIG = re.compile(
+    r"password|passphrase|secret|credential|jaas|token|assertion|private\.?key"
+    r"|keystore\.(key|certificate)|truststore\.certificates|signature",
+    re.IGNORECASE,
+)
+"""Names of configs of Kafka's type PASSWORD, and of what plugins are likely to keep secret."""
 
 
 def is_secret(group: Group, field: str) -> bool:
@@ -61,4 +68,4 @@ def _is_sensitive_config(group: Group) -> bool:
         return True
     name: Any = getattr(group, "name", None)
     of_config = "Config" in type(group).__name__
-    return of_config and isinstance(name, str) and is_secret_name(name)
+    return of_config and isinstance(name, str) and bool(_SENSITIVE_CONFIG.search(name))

@@ -121,3 +121,12 @@ def test_a_token_that_is_not_there_or_not_meant_is_left_alone(
     run = kwire("tokens", *words, *at(cluster), stdin=b"!!!")
     assert (run.code, sentence in run.error) == (code, True)
     assert not cluster.nodes[0].requests(renewed.RenewDelegationTokenRequest)
+
+
+@pytest.mark.parametrize("key", ["ssl.key.password", "listener.name.x.plain.sasl.jaas.config"])
+def test_a_secret_is_no_argument_of_configs(kwire: Command, key: str) -> None:
+    words = ("configs", "set", "broker", "1", f"{key}=sesame")
+    run = kwire(*words, "--bootstrap-server", "127.0.0.1:1")
+    assert (run.code, "sesame" in run.err) == (2, False)
+    assert f"{key} is secret, and every user of this machine sees arguments" in run.error
+    assert run.error.endswith("give --add-config-file FILE.")

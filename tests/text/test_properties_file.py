@@ -1,0 +1,33 @@
+"""Names of properties that are secret, by Kafka's own types."""
+
+import json
+
+import pytest
+
+from kwire.text.properties import is_password
+from tests.support.paths import ROOT
+
+CONFIGS = json.loads((ROOT / "docs" / "protocol.json").read_text())["configs"]
+
+
+def test_passwords_are_what_kafka_calls_so() -> None:
+    """docs/protocol.json has the configs of Kafka's own ConfigDefs, with their types."""
+    by_type: dict[bool, set[str]] = {True: set(), False: set()}
+    for config in CONFIGS:
+        by_type[config["type"] == "password"].add(config["name"])
+    assert len(by_type[True]) >= 15
+    assert [name for name in sorted(by_type[True]) if not is_password(name)] == []
+    assert [name for name in sorted(by_type[False]) if is_password(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("listener.name.controller.scram-sha-256.sasl.jaas.config", True),
+        ("listener.name.external.ssl.keystore.password", True),
+        ("PASSWORD", True),
+        ("my.nosecret", False),
+    ],
+)
+def test_names_of_listeners_and_plugins_count_too(name: str, expected: bool) -> None:
+    assert is_password(name) is expected
