@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from kwire.errors import InvalidValue
 from kwire.net.jaas import login_module
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.wrong_property import WrongProperty
@@ -26,6 +27,9 @@ SCOPE = "sasl.oauthbearer.scope"
 URL_ENCODED = "sasl.oauthbearer.header.urlencode"
 RETRIEVER = "sasl.oauthbearer.jwt.retriever.class"
 HANDLER = "sasl.login.callback.handler.class"
+ALLOW_HTTP = "kwire.oauthbearer.allow.http"
+"""Of kwire alone: `true` sends the client's secret to an http: URL of another machine."""
+
 SASL_KNOWN = {
     MECHANISM,
     JAAS,
@@ -37,6 +41,7 @@ SASL_KNOWN = {
     RETRIEVER,
     HANDLER,
     COMMAND,
+    ALLOW_HTTP,
 }
 
 SASL_IGNORED = {
@@ -135,14 +140,19 @@ def _endpoint(url: str, pairs: Mapping[str, str], options: Mapping[str, str]) ->
         tls = read_client_tls(stores) if stores else None
     except WrongProperty as error:
         raise WrongProperty(JAAS, f"{JAAS}: {error}") from None
-    return TokenEndpoint(
-        url=url,
-        client_id=client_id,
-        client_secret=secret,
-        scope=pairs.get(SCOPE) or options.get("scope"),
-        tls=tls,
-        is_urlencoded=pairs.get(URL_ENCODED, "").lower() == "true",
-    )
+    try:
+        return TokenEndpoint(
+            url=url,
+            client_id=client_id,
+            client_secret=secret,
+            scope=pairs.get(SCOPE) or options.get("scope"),
+            tls=tls,
+            is_urlencoded=pairs.get(URL_ENCODED, "").lower() == "true",
+            allow_http=pairs.get(ALLOW_HTTP, "").lower() == "true",
+        )
+    except InvalidValue as error:
+        advice = f"write https:, or {ALLOW_HTTP}=true if nobody is between"
+        raise WrongProperty(URL, f"{URL}: {error}: {advice}") from None
 
 
 def _extensions(options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

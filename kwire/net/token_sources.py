@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlsplit
 
+from kwire.errors import InvalidValue
+from kwire.net.address import is_loopback
 from kwire.net.bearer_token import TOKEN_LIMIT, BearerToken, TokenUnavailable, token_of_json
 from kwire.net.tls import ClientTls, handshake_failure
 from kwire.permissions import warn_if_readable
@@ -35,8 +37,10 @@ REASON_LIMIT = 300
 class TokenEndpoint:
     """An authorization server that is asked by client_credentials (RFC 6749, 4.4).
 
-    url: of http or https. tls: None for the system's authorities. is_urlencoded: True to encode
-    client id and secret, as the RFC says and Kafka does not by default.
+    url: of https (RFC 6749, 2.3.1), or of http on this machine. tls: None for the system's
+    authorities. is_urlencoded: True to encode client id and secret, as the RFC says and Kafka does
+    not by default. allow_http: True to send the secret in the clear to other machines, too. Raises
+    InvalidValue.
     """
 
     url: str = field(repr=False)
@@ -45,11 +49,16 @@ class TokenEndpoint:
     scope: str | None = None
     tls: ClientTls | None = None
     is_urlencoded: bool = False
+    allow_http: bool = False
     timeout: float = TOKEN_TIMEOUT
+
+    def __post_init__(self) -> None:
+        if not (self._is_tls or self._is_local or self.allow_http):
+            raise InvalidValue(f"{self} would get the client's secret in the clear")
 
     async def fetch(self) -> BearerToken:
         """Ask for a token. Raises TokenUnavailable, BadTls."""
-        context = (self.tls or ClientTls()).context() if self.url.startswith("https:") else None
+        context = (self.tls or ClientTls()).context() if self._is_tls else None
         try:
             async with asyncio.timeout(self.timeout):
                 body = await _in_daemon(lambda: self._post(context))
@@ -62,10 +71,24 @@ class TokenEndpoint:
         host = f"{url.hostname}:{url.port}" if url.port else url.hostname
         return f"the token endpoint {url.scheme}://{host}{url.path}"
 
+    @property
+    def _is_tls(self) -> bool:
+        return urlsplit(self.url).scheme == "https"
+
+    @property
+    def _is_local(self) -> bool:
+        return is_loopback(urlsplit(self.url).hostname or "")
+
     def _post(self, context: ssl.SSLContext | None) -> bytes:
         from http.client import HTTPException
         from urllib.error import HTTPError, URLError
-        from urllib.request import HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+        from urllib.request import (
+            HTTPRedirectHandler,
+            HTTPSHandler,
+            ProxyHandler,
+            Request,
+            build_opener,
+        )
 
         class NoRedirect(HTTPRedirectHandler):
             """Follows nowhere: the secret is for this endpoint alone."""
@@ -77,7 +100,9 @@ class TokenEndpoint:
         form += f"&scope={quote_plus(self.scope)}" if self.scope else ""
         request = Request(self.url, form.encode(), self._headers(), method="POST")
         try:
-            opener = build_opener(NoRedirect, HTTPSHandler(context=context))
+            # On this machine not by the proxy of $http_proxy, which is another one.
+            proxies = [ProxyHandler({})] if self._is_local else []
+            opener = build_opener(NoRedirect, HTTPSHandler(context=context), *proxies)
             with opener.open(request, timeout=self.timeout) as response:
                 body: bytes = response.read(TOKEN_LIMIT + 1)
         except HTTPError as error:

@@ -118,6 +118,13 @@ URL = "sasl.oauthbearer.token.endpoint.url"
             3,
             f"{URL} needs sasl.oauthbearer.client.credentials.",
         ),
+        (
+            BEARER + f"{URL}=http://idp/t\nsasl.jaas.config=M required clientId=a"
+            " clientSecret=s3cret;",
+            3,
+            "the token endpoint http://idp/t would get the client's secret in the clear: write"
+            " https:, or kwire.oauthbearer.allow.http=true",
+        ),
         (BEARER + f"{URL}=ftp://a/s3cret", 3, "must be a URL of https:, http: or file:"),
         (BEARER + f"{URL}=https://a:s3cret@b/", 3, "must be a URL of https:, http: or file:"),
         (BEARER + f"{URL}=https://a:x/s3cret", 3, "must be a URL of https:, http: or file:"),
@@ -229,6 +236,20 @@ def test_a_token_endpoint_is_read_from_the_login_module_or_from_properties(tmp_p
         client_secret="s3cret2",
         scope="c",
         is_urlencoded=True,
+    )
+
+
+# RFC 6749, 2.3.1: "The authorization server MUST require the use of TLS".
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8080", "[::1]"])
+def test_a_token_endpoint_without_tls_is_on_this_machine(tmp_path: Path, host: str) -> None:
+    login = f"sasl.jaas.config={MODULE} clientId=a clientSecret=b;\n"
+    text = BEARER + login + f"{URL}=http://{host}/token\n"
+    source = bearer_of(said(tmp_path, text))
+    assert isinstance(source, TokenEndpoint)
+    assert not source.allow_http
+    elsewhere = text.replace(host, "idp") + "kwire.oauthbearer.allow.http=true\n"
+    assert bearer_of(said(tmp_path, elsewhere)) == TokenEndpoint(
+        url="http://idp/token", client_id="a", client_secret="b", allow_http=True
     )
 
 

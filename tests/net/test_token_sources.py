@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.errors import InvalidValue
 from kwire.net.accepting import stop_accepting
 from kwire.net.bearer_token import BearerToken, BearerTokens, TokenUnavailable, token_of_json
 from kwire.net.tls import ClientTls
@@ -158,6 +159,22 @@ async def test_an_endpoint_that_hangs_or_is_not_there_is_named(endpoint: Endpoin
     url = "http://127.0.0.1:1/"
     with pytest.raises(TokenUnavailable, match="refuses the connection: nothing listens there"):
         await TokenEndpoint(url=url, client_id="a", client_secret="b").fetch()
+
+
+@pytest.mark.parametrize("url", ["http://idp/token", "http://192.0.2.1/", "HTTP://0.0.0.0/"])
+def test_a_secret_is_not_sent_to_another_machine_in_the_clear(url: str) -> None:
+    with pytest.raises(InvalidValue, match="would get the client's secret in the clear"):
+        TokenEndpoint(url=url, client_id="a", client_secret="b")
+
+
+async def test_a_secret_for_this_machine_passes_no_proxy(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """urllib sends a request by the proxy of the environment, whatever its host is."""
+    monkeypatch.delenv("no_proxy")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    endpoint.answer = answered(access_token=OPAQUE)
+    assert (await endpoint.source().fetch()).value == OPAQUE
 
 
 async def test_an_endpoint_without_tls_is_named() -> None:
