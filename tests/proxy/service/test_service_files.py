@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kwire.net.address import is_loopback
 from kwire.proxy import Proxy, Tap
 from kwire.proxy.service.config import read_config
 from kwire.proxy.service.metrics import Metrics
@@ -15,6 +16,7 @@ from kwire.proxy.service.metrics_families import MeteredProxy, ProxyCollector
 from tests.support.paths import DOCS
 
 FOLDER = DOCS / "service"
+CONTAINER = "Containerfile"
 
 SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 
@@ -90,13 +92,25 @@ def test_the_example_is_a_configuration_and_the_others_run_it() -> None:
     assert unit["Service"]["ExecStart"].endswith(" proxy --config /etc/kwire/kwire-proxy.yaml")
     assert int(unit["Service"]["TimeoutStopSec"]) > config.drain
     container = (FOLDER / "Containerfile").read_text()
-    assert f"EXPOSE {config.metrics.port}" in container
+    assert f"http://{config.metrics}/health" in container
     assert "/etc/kwire/kwire-proxy.yaml" in container
     record = config.clusters[0].record
     assert record is not None
     assert record.path is not None
     assert f"VOLUME {record.path}" in container
     assert f"StateDirectory={record.path.name}" in (FOLDER / "kwire-proxy.service").read_text()
+
+
+def test_nobody_but_this_machine_and_user_gets_metrics_and_recordings() -> None:
+    config = read_config(FOLDER / "kwire-proxy.yaml")
+    assert config.metrics is not None
+    assert is_loopback(config.metrics.host)
+    unit, container = ((FOLDER / name).read_text() for name in ("kwire-proxy.service", CONTAINER))
+    assert "StateDirectoryMode=0700\nUMask=0077\n" in unit
+    assert "--mode=0700 /var/lib/kwire" in container
+    assert not re.search(r"^(EXPOSE|# podman run .* -p (0\.0\.0\.0:)?9464)", container, re.M)
+    for page in FOLDER.parent.rglob("*.md"):
+        assert not re.search(r"metrics:? 0\.0\.0\.0", page.read_text()), page
 
 
 def test_the_example_of_the_guide_is_a_configuration(tmp_path: Path) -> None:
