@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.log_lines import log_to_stderr
 from kwire.cli.screen import print_json, screen
 from kwire.cli.storage import first_credentials
 from kwire.controller.server.config.node_config import NodeConfig
@@ -32,7 +32,7 @@ def run_node(file: Path, metrics: str | None) -> None:
     config = NodeConfig.read(file)
     _print_unknown(config)
     _print_migration(config)
-    _log_to_stderr()
+    log_to_stderr()
     asyncio.run(_run_node(config, address))
 
 
@@ -86,7 +86,7 @@ def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
         raise WrongUsage("--kafka and --kafka-version are about brokers: add --brokers N.")
     properties = _properties(options.properties_file, options.properties)
     scram = first_credentials(options.scram_file)
-    _log_to_stderr()
+    log_to_stderr()
     console = screen(stderr=True)
     brokers = LocalBrokers(
         options.brokers,
@@ -216,8 +216,3 @@ def _terminated() -> asyncio.Event:
     ended = asyncio.Event()
     on_signal(TERMINATION, ended.set)
     return ended
-
-
-def _log_to_stderr() -> None:
-    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=logging.INFO, format=form)

@@ -25,9 +25,11 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
     import asyncio
 
+    from kwire.cli.log_lines import escape_warnings
     from kwire.codec import engine_cache
     from kwire.net.resolving import AbandonableThreads
 
+    escape_warnings()
     # 1.
     engine_cache.use_folder(engine_cache.user_folder())
     results: list[T] = []

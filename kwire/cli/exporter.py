@@ -89,14 +89,13 @@ def exporter(
 
 def _run(config: ExporterConfig) -> None:
     import asyncio
-    import logging
 
+    from kwire.cli.log_lines import log_to_stderr
     from kwire.errors import InvalidValue
     from kwire.exporter.exporter import Exporter
     from kwire.operating_system import TERMINATION, on_signal
 
-    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=logging.INFO, format=form)
+    log_to_stderr()
 
     async def serve() -> None:
         ended = asyncio.Event()

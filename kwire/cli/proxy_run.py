@@ -12,6 +12,7 @@ import typer
 from kwire.cli.display import Display, Selection
 from kwire.cli.errors import WrongUsage
 from kwire.cli.hold_prompt import HoldPrompt
+from kwire.cli.log_lines import escape_warnings
 from kwire.cli.printer import Printer
 from kwire.cli.service_log import ServiceLog, log, logging_to_stderr
 from kwire.cli.service_screen import ServiceScreen
@@ -47,6 +48,7 @@ def run_options(config: ProxyConfig) -> None:
     Raises WrongUsage for rules, scripts and other files that cannot be used, and Exit with 1 if a
     recording stopped before its time.
     """
+    escape_warnings()
     (cluster,) = config.clusters
     log_events = None if config.log is None else ServiceLog()
     service_screen = ServiceScreen(asks_on_hold=cluster.hold is not None, log=log_events)

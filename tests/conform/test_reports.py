@@ -167,6 +167,21 @@ def test_junit_has_a_suite_a_section_and_counts() -> None:
     assert "> 127.0.0.1:9092 5 bytes 000000012a" in (shown.text or "")
 
 
+def test_nothing_in_a_document_breaks_junit() -> None:
+    """XML 1.0, 2.2: of the control characters a document may have tab and line ends alone."""
+    hostile = "".join(map(chr, range(0x20))) + "\x7f\x85\x9b\u2028\ufffe\uffff\ud800"
+    broken = msgspec.structs.replace(
+        bad().checks[1], id=f"a{hostile}/1", sentence=hostile, source=hostile, came=hostile
+    )
+    run = msgspec.structs.replace(bad(), name=hostile, checks=(broken,))
+    data = to_junit(run)
+    (suite,) = fromstring(data)
+    shown = data.decode().replace("\n", "")
+    assert shown.isprintable()
+    assert suite.attrib["name"].startswith(r"a\x00\x01")
+    assert suite[0].attrib["name"].endswith(r"\x85\x9b\u2028\ufffe\uffff\ud800")
+
+
 def test_junit_skips_what_fails_as_expected(tmp_path: Path) -> None:
     expectations = expecting(tmp_path, known(FIRST_ID) + known(f"{SECOND_ID}/Fetch-v2"))
     root = fromstring(to_junit(bad(), expectations))

@@ -15,9 +15,9 @@ from kwire.text.untrusted import harmless
 def to_junit(run: RunDocument, expectations: Expectations | None = None) -> bytes:
     """Return the XML. With expectations, an expected failure is skipped, and one that passes fails.
 
-    The server's own words are escaped: XML has no place for control characters.
+    What comes from the server or a file is escaped: XML 1.0 has no place for control characters.
     """
-    root = Element("testsuites", name=f"kwire conform {harmless(run.name)}")
+    root = Element("testsuites", name=f"kwire conform {run.name}")
     for section, checks in groupby(run, key=lambda check: check.section):
         suite = SubElement(root, "testsuite", name=section)
         for check in checks:
@@ -25,6 +25,7 @@ def to_junit(run: RunDocument, expectations: Expectations | None = None) -> byte
         _count(suite)
     _count(root)
     root.set("time", f"{run.seconds:.3f}")  # by the clock: checks run side by side
+    _escape(root)
     indent(root)
     text: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return text + b"\n"
@@ -38,7 +39,7 @@ def _add_case(suite: Element, check: CheckPart, judgement: Judgement) -> None:
         name=f"{check.id} {check.sentence}".rstrip(),
         time=f"{check.seconds:.3f}",
     )
-    text = harmless(judgement.text)
+    text = judgement.text
     if judgement.is_unexpected:
         # An error is what kept a test from its end: the server was gone.
         died = check.verdict is ConformanceVerdict.DIED
@@ -51,6 +52,15 @@ def _add_case(suite: Element, check: CheckPart, judgement: Judgement) -> None:
         return
     shown = [text, *hex_lines(check)]
     SubElement(case, "system-out").text = "\n".join(shown)
+
+
+def _escape(root: Element) -> None:
+    """Escape control characters and all else that is no text, in one place for all of the tree."""
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            element.set(name, harmless(value))
+        if element.text is not None:
+            element.text = "\n".join(map(harmless, element.text.split("\n")))
 
 
 def _count(parent: Element) -> None:
