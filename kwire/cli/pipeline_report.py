@@ -39,6 +39,7 @@ def report(
     from kwire.pipeline.installed import REPORTING, require_spark
 
     require_spark(*REPORTING)
+    from kwire.permissions import write_private
     from kwire.pipeline.opening import open_tables, tables_in
     from kwire.pipeline.report import render, sections
 
@@ -53,5 +54,5 @@ def report(
         earlier = open_tables(spark, before) if before else None
         made = sections(spark, open_tables(spark, tables), on_step, earlier)
     heading = f"From {before} to {tables}" if before else f"Kafka as recorded in {tables}"
-    output.write_text(render(made, title or heading), encoding="utf-8")
+    write_private(output, render(made, title or heading))
     typer.echo(f"{output}: {output.stat().st_size / 1_000_000:.1f} MB")

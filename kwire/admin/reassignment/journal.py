@@ -19,6 +19,7 @@ from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.throttle import ThrottleSetting
 from kwire.errors import InvalidValue, StorageFailed
 from kwire.operating_system import BINARY, flush_folder, lock_file
+from kwire.permissions import changeable_by_others, make_private_folder, open_private
 
 VARIABLE = "KWIRE_STATE"
 """Environment variable with the folder of journals, in place of the user's own."""
@@ -48,7 +49,7 @@ class ThrottleJournal:
         self._cluster_id = cluster_id
         self._folder = state_folder() if folder is None else folder
         self.path = self._folder / f"reassignment-{_file_name(cluster_id)}.json"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self._folder)
         lock = self.path.with_suffix(".lock")
         self._lock = os.open(lock, os.O_RDWR | os.O_CREAT | BINARY, 0o600)
         try:
@@ -61,7 +62,12 @@ class ThrottleJournal:
             ) from None
 
     def read(self) -> list[ThrottleSetting]:
-        """Return the settings that are left over; none without a file. Raises InvalidValue."""
+        """Return the settings that are left over; none without a file. Raises InvalidValue.
+
+        A file that another user could change is refused: it says which configs are removed.
+        """
+        if reason := changeable_by_others(self.path):
+            raise InvalidValue(f"the journal of the throttle is not taken: {reason}")
         try:
             text = self.path.read_bytes()
         except FileNotFoundError:
@@ -85,7 +91,7 @@ class ThrottleJournal:
         draft = self.path.with_suffix(".new")
         text = encode(_Journal(cluster=self._cluster_id, settings=settings))
         try:
-            with draft.open("wb") as file:
+            with open_private(draft) as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())

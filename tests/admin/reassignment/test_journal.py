@@ -10,6 +10,7 @@ from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.journal import VARIABLE, ThrottleJournal, state_folder
 from kwire.admin.reassignment.throttle import ThrottleSetting
 from kwire.errors import InvalidValue, StorageFailed
+from tests.support.umask import mode_of, umask
 
 SETTING = ThrottleSetting(type=4, name="1", key="leader.rate", value="1000", before=None)
 
@@ -64,6 +65,27 @@ def test_a_journal_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         journal.path.write_text("{")
         with pytest.raises(InvalidValue, match=r"reassignment-abc\.json says which throttle"):
             journal.read()
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o077])
+def test_a_journal_is_the_users_alone(tmp_path: Path, mask: int) -> None:
+    folder = tmp_path / "state" / "kwire"
+    with umask(mask), ThrottleJournal("abc", folder) as journal:
+        journal.write([SETTING])
+    assert mode_of(folder.parent) == mode_of(folder) == 0o700
+    assert {mode_of(path) for path in folder.iterdir()} == {0o600}
+
+
+def test_a_journal_that_others_could_change_is_not_taken(tmp_path: Path) -> None:
+    with ThrottleJournal("abc", tmp_path) as journal:
+        journal.write([SETTING])
+        for path, mode in ((journal.path, 0o666), (tmp_path, 0o777)):
+            before = mode_of(path)
+            path.chmod(mode)
+            with pytest.raises(InvalidValue, match=f"is not taken: .*chmod go-w {path}"):
+                journal.read()
+            path.chmod(before)
+        assert journal.read() == [SETTING]
 
 
 def test_the_folder_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
