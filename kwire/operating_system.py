@@ -6,7 +6,6 @@ everywhere.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Callable
@@ -67,6 +66,8 @@ def on_signal(names: tuple[str, ...], callback: Callable[[], object]) -> bool:
 
     Windows' loops have no signal handlers; Python's own wake them there.
     """
+    import asyncio  # the codec imports this module, and does without
+
     loop = asyncio.get_running_loop()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     for number in numbers:

@@ -1,4 +1,4 @@
-"""What runs code or directs traffic is refused if another user could change it."""
+"""Files that run code or direct traffic are refused if another user could change them."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ READERS: dict[str, tuple[Read, str]] = {
     "token of a feed": (read_token, "0123456789abcdef0123456789abcdef"),
     "properties with a command": (read_security, COMMAND),
 }
-"""What is read, and a text that is right."""
+"""A reader and a text that is right for it, by the kind of file."""
 
 
 @pytest.fixture
