@@ -7,8 +7,10 @@ them if another user may change them. Windows has other permissions; nothing is 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,14 +31,20 @@ def create_private(path: Path, *, mode: int = PRIVATE, flags: int = 0) -> int:
 
 
 def open_private(path: Path) -> BinaryIO:
-    """Open a file to write it anew; one that was there becomes private. Raises OSError."""
+    """Open a file to write it anew; one that was there becomes private.
+
+    Raises OSError, also for a file of another user: its owner would read it.
+    """
     try:
         file = create_private(path)
     except FileExistsError:
         file = os.open(path, os.O_WRONLY | BINARY)
         try:
+            status = os.fstat(file)
             # Not a pipe or a terminal, /dev/stdout for instance.
-            if stat.S_ISREG(os.fstat(file).st_mode):
+            if stat.S_ISREG(status.st_mode):
+                if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+                    raise PermissionError(errno.EPERM, "It belongs to another user", str(path))
                 _set_mode(file, PRIVATE)
                 os.ftruncate(file, 0)
         except OSError:
@@ -114,8 +122,11 @@ def warn_if_readable(path: Path) -> None:
 
 
 def _set_mode(file: int, mode: int) -> None:
+    """Set the permissions of an open file of this user, where there are any."""
     if hasattr(os, "fchmod"):
-        os.fchmod(file, mode)
+        # FAT has none, and refuses: whom its mount names can read its files.
+        with suppress(PermissionError):
+            os.fchmod(file, mode)
 
 
 def _weakness(part: Path, path: Path) -> str | None:

@@ -68,6 +68,32 @@ def test_a_file_that_was_open_becomes_private_before_it_is_written(tmp_path: Pat
     assert path.read_bytes() == b"new"
 
 
+def test_a_file_system_without_permissions_takes_new_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FAT refuses a chmod of one's own file."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    for text in ("text", "other"):
+        write_private(tmp_path / "new", text)
+        assert (tmp_path / "new").read_text() == text
+
+
+def test_a_file_of_another_user_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by root either, who could: the owner would read it."""
+    path = tmp_path / "laid-out"
+    path.write_text("text")
+    monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+    with pytest.raises(PermissionError, match="It belongs to another user"):
+        write_private(path, "secret")
+    assert path.read_text() == "text"
+
+
 def test_a_pipe_is_written_as_it_is(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe, 0o644)

@@ -65,12 +65,16 @@ def modes_in(folder: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
-@pytest.mark.parametrize(("mode", "expected"), [({}, 0o600), ({"mode": 0o640}, 0o640)])
+@pytest.mark.parametrize("mode", [None, 0o640])
 async def test_a_recording_is_private_whatever_the_umask(
-    tmp_path: Path, mask: int, mode: dict[str, int], expected: int
+    tmp_path: Path, mask: int, mode: int | None
 ) -> None:
+    config = RecordConfig(path=tmp_path)
+    if mode is not None:
+        config = RecordConfig(path=tmp_path, mode=mode)
+    expected = mode or 0o600
     with umask(mask):
-        recording = ClusterRecording(RecordConfig(path=tmp_path, **mode), lambda event: None)
+        recording = ClusterRecording(config, lambda event: None)
         while_written = modes_in(tmp_path)
         for flow in votes(1):
             recording(flow)
