@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell's background job starts with Ctrl-C ignored, and so would every process of the tests.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Under another one, scripts and rules of tests would be refused, since others could change them.
+    # With 000 or 002 the scripts and rules of tests would be refused: others could change them.
     os.umask(0o022)
     os.environ["KWIRE_CACHE"] = ""  # commands leave nothing in the home of who runs the tests
     config.addinivalue_line(

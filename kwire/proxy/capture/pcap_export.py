@@ -7,10 +7,10 @@ that are names become addresses of 192.0.2.0/24, which RFC 5737 reserves for doc
 from __future__ import annotations
 
 import heapq
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from struct import pack
 from typing import BinaryIO
 
 from dpkt import pcapng
@@ -57,7 +57,7 @@ def write_pcapng(
 
 def _commented(text: str) -> pcapng.SectionHeaderBlock:
     """Return the head of a file with a comment, in the byte order that the writer takes."""
-    little = sys.byteorder == "little"
+    little = pack("=H", 1) == b"\1\0"
     block = pcapng.SectionHeaderBlockLE if little else pcapng.SectionHeaderBlock
     option = pcapng.PcapngOptionLE if little else pcapng.PcapngOption
     options = [option(code=pcapng.PCAPNG_OPT_COMMENT, text=text)]
