@@ -30,8 +30,8 @@ from pydantic import (
 )
 
 from kwire.error_codes import ErrorCode
-from kwire.proxy.filters.patch import unreachable
 from kwire.permissions import changeable_by_others
+from kwire.proxy.filters.patch import unreachable
 from kwire.proxy.filters.presets import expand
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
