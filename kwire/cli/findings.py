@@ -42,12 +42,24 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     }
 
 
-def findings_table(findings: Sequence[Finding], facts: Mapping[str, Any] | None = None) -> Table:
-    """Return the findings as rows, and how many problems and warnings there are."""
+def findings_table(
+    findings: Sequence[Finding],
+    facts: Mapping[str, Any] | None = None,
+    keys: Sequence[str] | None = None,
+) -> Table:
+    """Return the findings as rows, and how many problems and warnings there are.
+
+    keys: of a configuration file, one for each finding that is about it.
+    """
     rows = [*map(finding_document, findings)]
+    columns = COLUMNS
+    if keys is not None:
+        columns = [COLUMNS[0], Column(key="key"), *COLUMNS[1:]]
+        for row, key in zip(rows, keys, strict=True):
+            row["key"] = key
     verdicts = [row["verdict"] for row in rows]
     counts = {"problems": verdicts.count("problem"), "warnings": verdicts.count("warning")}
-    return Table("findings", COLUMNS, rows, facts={**(facts or {}), **counts})
+    return Table("findings", columns, rows, facts={**(facts or {}), **counts})
 
 
 def show_findings(

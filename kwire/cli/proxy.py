@@ -23,6 +23,7 @@ from kwire.cli.lazy import lazy_group
 from kwire.cli.proxy_options import (
     AdvertisedHost,
     AllowedNodes,
+    Check,
     ClusterId,
     ConfigFile,
     Feed,
@@ -98,6 +99,7 @@ def proxy(
     metrics: MetricsAt = None,
     log_format: LogFormat = None,
     config: ConfigFile = None,
+    check: Check = False,
 ) -> None:
     """Proxy between clients and nodes; show requests and responses.
 
@@ -119,10 +121,13 @@ def proxy(
     kwire proxy --listen 127.0.0.1:19093=localhost:9093 --feed 127.0.0.1:9900
     kwire proxy -r traffic.avro --view "~err *" --from +10s
     kwire proxy --config kwire-proxy.yaml
+    kwire proxy --config kwire-proxy.yaml --check
     kwire proxy rules list
     """
     if context.invoked_subcommand is not None:
         return _refuse_options(context)
+    if check:
+        return _check_file(config, context)
     if config:
         return _run_file(config, context)
     if read:
@@ -154,14 +159,28 @@ def _refuse_options(context: typer.Context) -> None:
         )
 
 
+def _check_file(file: Path | None, context: typer.Context) -> None:
+    """Check the configuration of a file; of the other options only --json may be given."""
+    if file is None:
+        raise WrongUsage("--check is for a file: give it with --config.")
+    _refuse_others(context, {"--config", "--check", "--json"})
+    from kwire.cli.proxy_check import check_file
+
+    check_file(file, as_json=bool(context.params["as_json"]))
+
+
 def _run_file(file: Path, context: typer.Context) -> None:
     """Run the configuration of a file; no other option may be given."""
-    for option in _given_options(context):
-        if option != "--config":
-            raise WrongUsage(f"--config excludes {option}: set it in the file.")
+    _refuse_others(context, {"--config"})
     from kwire.cli.proxy_run import run_file
 
     run_file(file)
+
+
+def _refuse_others(context: typer.Context, allowed: set[str]) -> None:
+    for option in _given_options(context):
+        if option not in allowed:
+            raise WrongUsage(f"--config excludes {option}: set it in the file.")
 
 
 def _given_options(context: typer.Context) -> Iterator[str]:

@@ -212,3 +212,10 @@ ConfigFile = Annotated[
         help="Run as a service, configured by this file instead of other options.",
     ),
 ]
+Check = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="With --config: say what makes this file less safe, and end; see docs/service.md.",
+    ),
+]

@@ -84,7 +84,7 @@ PLACES: dict[str, tuple[tuple[str, ...], str, object]] = {
 }
 """For each option: how it is given, and where the configuration has which value then."""
 
-NOT_OF_A_SERVICE = {"context", "config", "read", "since", "until"}
+NOT_OF_A_SERVICE = {"context", "config", "check", "read", "since", "until"}
 
 
 @pytest.fixture

@@ -261,12 +261,13 @@ class ClusterConfig(Strict):
             sentences.append(
                 f"clients of {', '.join(certificates)} have the rights of the proxy's certificate"
             )
-        if self.lend_rights and self._has_principal:
+        if self.lend_rights and self.has_principal:
             sentences.append("changes that clients make have the rights of the proxy's principal")
         return tuple(sentences)
 
     @property
-    def _has_principal(self) -> bool:
+    def has_principal(self) -> bool:
+        """True if the proxy's own connections have a principal that it could lend."""
         serve = self.serve
         return serve is not None and serve.mode == "metadata" and serve.client_config is not None
 
@@ -325,7 +326,7 @@ class ClusterConfig(Strict):
     def _lends_knowingly(self) -> ClusterConfig:
         """Check that nobody from elsewhere gets the proxy's rights without proving who they are."""
         lending = [at for at in self.listeners if at.lends_certificate]
-        if self.lend_rights and not lending and not self._has_principal:
+        if self.lend_rights and not lending and not self.has_principal:
             raise KeyConflict(
                 "{lend_rights} has nothing to lend: it is for {upstream_tls} with a certificate,"
                 " and for {serve} metadata with {client_config}"
@@ -424,6 +425,11 @@ def read_config(path: Path) -> ProxyConfig:
     """Read a file. Raises BadConfig, which names the file, and the key of each mistake."""
     if reason := changeable_by_others(path):
         raise BadConfig(f"the configuration is not taken: {reason}")
+    return parse_config(path)
+
+
+def parse_config(path: Path) -> ProxyConfig:
+    """Read a file whoever can change it, to check it and not to run it. Raises BadConfig."""
     text = read_text(path, BadConfig)
     try:
         return read_yaml(ProxyConfig, text, BadConfig, context=path.parent)

@@ -1,4 +1,7 @@
-"""Makes docs/doctor.md from the texts of the checks: `python -m tests.support.doctor.page`."""
+"""Makes docs/doctor.md and docs/proxy-check.md from the texts of the checks.
+
+`python -m tests.support.doctor.page`
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from itertools import groupby
 
 from kwire.doctor.examine import KINDS
 from kwire.doctor.finding import FindingKind
+from kwire.doctor.proxy_config.examine import KINDS as WEAKNESSES
 from kwire.doctor.quorum_check import CHECK_KINDS
 from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "doctor.md"
+PROXY_PAGE = ROOT / "docs" / "proxy-check.md"
 
 HEAD = """\
 # kwire doctor: what is wrong with a cluster
@@ -59,12 +64,59 @@ The other commands of `kwire quorum`, and the upgrade from static voters, are in
 
 """
 
+PROXY_HEAD = """\
+# kwire proxy --check: what makes a configuration less safe
+
+    kwire proxy --config kwire-proxy.yaml --check
+
+It reads the [file of a service](service.md), and the files that it names, and says what an attacker
+could use. It opens no port, connects to nothing, runs no script and changes nothing. Run it as the
+user of the service: whose files these are counts.
+
+```
+secrets/recorded  PROBLEM  secrets are recorded in clear
+                           - clusters[1].record.show_secrets: true
+                           > remove `show_secrets`
+files/readable    PROBLEM  token holds secrets, and every user of this machine can read it
+                           - clusters[1].feed.token: token
+                           > run `chmod o-r token`
+2 problems
+```
+
+A finding has an id, a verdict, a sentence, the key of the file that it is about (`-`), and what to
+do (`>`). What is between backticks is a command to run, or what to write beside that key. Clusters
+and listeners are counted from 1. The verdicts are `info` (look at it, it may be meant so),
+`WARNING` and `PROBLEM`.
+
+- The exit code is 1 if there is a problem, else 0; 2 if the file is no configuration.
+- `--json` prints one object: `file`, `problems`, `warnings` and `findings`, each with `id`, `key`,
+  `verdict`, `sentence`, `evidence`, `advice` and `source`.
+- Addresses of loopback, and `localhost`, count as this machine. Other names are not resolved: they
+  count as reached by other machines.
+- A token counts as guessable if it has a word such as `password` in it, is a sequence or a
+  repetition, or has few different bytes. What is not found can still be guessed: let
+  `openssl rand` make it.
+- It does not see what nodes ask of clients, which certificates clients have, firewalls, the
+  permissions that access control lists add, or what a script does.
+  [docs/threat-model.md](threat-model.md) says what remains.
+
+"""
+
 
 def page() -> str:
-    """Return the text of the page."""
+    """Return the text of the page of `kwire doctor`."""
     lines = [HEAD, *_section("Findings of kwire quorum check", CHECK_KINDS)]
-    for subject, kinds in groupby(KINDS, key=lambda kind: kind.id.partition("/")[0]):
-        lines += _section(f"Findings: {subject}", kinds)
+    return _with_subjects(lines, KINDS)
+
+
+def proxy_page() -> str:
+    """Return the text of the page of `kwire proxy --check`."""
+    return _with_subjects([PROXY_HEAD], WEAKNESSES)
+
+
+def _with_subjects(lines: list[str], kinds: Iterable[FindingKind]) -> str:
+    for subject, of_subject in groupby(kinds, key=lambda kind: kind.id.partition("/")[0]):
+        lines += _section(f"Findings: {subject}", of_subject)
     return "".join(lines).rstrip() + "\n"
 
 
@@ -78,3 +130,4 @@ def _section(title: str, kinds: Iterable[FindingKind]) -> Iterator[str]:
 
 if __name__ == "__main__":
     PAGE.write_text(page())
+    PROXY_PAGE.write_text(proxy_page())

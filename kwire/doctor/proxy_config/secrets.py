@@ -1,0 +1,98 @@
+"""Check tokens that can be guessed, and secrets that are written down."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+from kwire.doctor.finding import FindingKind, FindingVerdict
+from kwire.doctor.proxy_config.weakness import Weakness, clusters, weakness
+from kwire.proxy.service.config import ProxyConfig
+
+SHORTEST = 16
+"""Bytes of a token: 128 bits if they are drawn."""
+
+ENOUGH = 40.0
+"""Bits that a token must have by the frequency of its bytes; sixteen drawn hex digits have 50, and
+one in a thousand of them fewer than 43."""
+
+WORDS = (b"password", b"passw0rd", b"secret", b"token", b"changeme", b"change-me", b"example")
+"""What people write where a token belongs."""
+
+_NEW_TOKEN = "run `(umask 077; openssl rand -hex 16 > FILE)`, and give viewers the new one"
+
+SHORT = FindingKind(
+    id="secrets/short-token",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The token of a feed has fewer than 16 bytes: whoever has seen one datagram can try"
+    " tokens until one fits.",
+    advice=_NEW_TOKEN,
+    source="docs/watch.md",
+)
+GUESSABLE = FindingKind(
+    id="secrets/guessable-token",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The token of a feed is a word, a sequence, or a repetition, and can be guessed.",
+    advice=_NEW_TOKEN,
+    source="docs/watch.md",
+)
+RECORDED = FindingKind(
+    id="secrets/recorded",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A recording has secrets in clear: tokens of logins, keys, values of sensitive"
+    " configurations.",
+    advice="remove `show_secrets`",
+    source="docs/capture-format.md",
+)
+SHOWN = FindingKind(
+    id="secrets/shown",
+    verdict=FindingVerdict.WARNING,
+    meaning="Flows are printed with their secrets, which end in the log of the supervisor.",
+    advice="remove `show_secrets`",
+    source="docs/tls.md",
+)
+KINDS = (SHORT, GUESSABLE, RECORDED, SHOWN)
+
+
+def check(config: ProxyConfig) -> Iterator[Weakness]:
+    """Report weak tokens, and secrets in recordings and in what is printed."""
+    for key, cluster in clusters(config):
+        if cluster.feed is not None and cluster.feed.token is not None:
+            path = cluster.feed.token
+            try:
+                token = path.read_bytes().strip()
+            except OSError:
+                token = b""  # `files` reports it
+            if token and (kind := _weak(token)):
+                how = f"has {len(token)} bytes" if kind is SHORT else "can be guessed"
+                sentence = f"the token in {path} {how}"
+                yield weakness(kind, f"{key}.feed.token", path, sentence, FILE=path)
+        if cluster.record is not None and cluster.record.show_secrets:
+            sentence = "secrets are recorded in clear"
+            yield weakness(RECORDED, f"{key}.record.show_secrets", "true", sentence)
+    if config.show is not None and config.show.show_secrets:
+        yield weakness(SHOWN, "show.show_secrets", "true", "secrets are printed in clear")
+
+
+def _weak(token: bytes) -> FindingKind | None:
+    if len(token) < SHORTEST:
+        return SHORT
+    return GUESSABLE if _is_guessable(token) else None
+
+
+def _is_guessable(token: bytes) -> bool:
+    """True for words that stand for a password, for sequences, and for few different bytes."""
+    if any(word in token.lower() for word in WORDS):
+        return True
+    steps = sum(abs(after - before) <= 1 for before, after in pairwise(token))
+    if 2 * steps >= len(token):  # 0123456789abcdef, aaaa…
+        return True
+    # What is said twice counts once.
+    unit = next(
+        n for n in range(1, len(token) + 1) if token == (token[:n] * len(token))[: len(token)]
+    )
+    once = token[:unit]
+    bits = -sum(n * math.log2(n / len(once)) for n in Counter(once).values())
+    return bits < ENOUGH
