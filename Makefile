@@ -23,7 +23,7 @@ TESTS ?=
 # With .pyc files collection takes half the time. Processes that tests start write none.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize spark declarations seed constraints clean
+.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize audit secrets spark declarations seed constraints clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -38,7 +38,7 @@ test: .venv/ready  ## check, and each capability once with its real part: Kafka,
 real: .venv/ready  ## what `make test` has besides `make check`
 	$(PYTEST) -m "real and not nightly" $(TESTS)
 
-NIGHTLY := long releases migrations simulate kills interruptions vectors fuzz faults conformance sanitize bare
+NIGHTLY := long releases migrations simulate kills interruptions vectors fuzz faults conformance sanitize audit secrets bare
 nightly:  ## all that is long; each part runs even if one before it failed; CONTRIBUTING.md
 	$(MAKE) --keep-going EFFORT=8 MINUTES=10 ALL=all $(NIGHTLY)
 
@@ -92,6 +92,12 @@ interruptions: .venv/ready  ## 50 kills of the pipeline's ingests, and 50 of the
 sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
 	$(BIN)/python -m tests.support.codec.native.sanitize --seed $(KWIRE_SEED) --effort $(or $(EFFORT),1)
 
+audit: .venv/audit  ## known vulnerabilities of constraints.txt; fails also where they cannot be known
+	$(BIN)/python -m dependency_audit
+
+secrets: .venv/ready  ## passwords, keys and tokens in tracked files that nobody has reviewed
+	$(BIN)/python -m secret_scan
+
 SPARK ?= 4.1.1
 spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro reader: SPARK=4.1.1
 	PYTHONPATH=$(CURDIR)/$< $(BIN)/pytest tests/pipeline/test_avro.py
@@ -133,4 +139,8 @@ clean:
 
 .venv/bench: .venv/ready
 	$(BIN)/pip install --quiet --editable '.[bench]'
+	touch $@
+
+.venv/audit: .venv/ready
+	$(BIN)/pip install --quiet --editable '.[audit]'
 	touch $@
