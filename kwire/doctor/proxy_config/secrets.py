@@ -14,9 +14,9 @@ from kwire.proxy.service.config import ProxyConfig
 SHORTEST = 16
 """Bytes of a token: 128 bits if they are drawn."""
 
-ENOUGH = 40.0
-"""Bits that a token must have by the frequency of its bytes; sixteen drawn hex digits have 50, and
-one in a thousand of them fewer than 43."""
+ENOUGH = 32.0
+"""Bits that a token must have by the frequency of its bytes; one of 100,000 tokens of sixteen drawn
+hex digits has fewer."""
 
 WORDS = (b"password", b"passw0rd", b"secret", b"token", b"changeme", b"change-me", b"example")
 """What people write where a token belongs."""
@@ -87,7 +87,7 @@ def _is_guessable(token: bytes) -> bool:
     if any(word in token.lower() for word in WORDS):
         return True
     steps = sum(abs(after - before) <= 1 for before, after in pairwise(token))
-    if 2 * steps >= len(token):  # 0123456789abcdef, aaaa…
+    if 4 * steps >= 3 * len(token):  # 0123456789abcdef, aaaa…
         return True
     # What is said twice counts once.
     unit = next(
