@@ -49,7 +49,22 @@ def served(properties: str, listener: dict[str, Any] = FAR, **cluster: Any) -> A
     return service({**listener, **tls}, serve=serve, **cluster)
 
 
+def rewriting(listener: dict[str, Any], *rules: str) -> Any:
+    return service(listener, rewrite_endpoints=True, advertised_host="a", allowed_nodes=[*rules])
+
+
 CASES: dict[str, list[Any]] = {
+    "relay/allowed-nodes": [
+        rewriting({**OPEN, "upstream": "broker-1:9092"}, "broker-2:9092", "0.0.0.0/0"),
+        rewriting(FAR, "10.0.0.0/8"),
+        rewriting(FAR, "[2001:db8::/32]:9092"),
+        rewriting(FAR, "*.example"),
+        rewriting(FAR, "broker-2:22"),
+        rewriting(FAR, "127.0.0.1:9092"),
+        rewriting(FAR, "[::1]"),
+        rewriting(NODE, "169.254.169.254:8080"),
+        served("plain.properties", FAR, allowed_nodes=["*.example:1-65535"]),
+    ],
     "rights/hidden-node": [service(OPEN), service({**OPEN, "tls": TLS})],
     "rights/lent": [
         served("plain.properties", OPEN, lend_rights=True, advertised_host="a"),
@@ -294,6 +309,13 @@ def test_a_configuration_without_weaknesses_has_none(folder: Path) -> None:
     assert Service(folder, {**good, "metrics": "127.0.0.1:9464"}).weaknesses() == []
 
 
+def test_rules_for_the_nodes_of_a_cluster_are_none(folder: Path) -> None:
+    rules = ("broker-2", "*.kafka.example.org:9092-9099", "10.1.0.0/16", "[fd00:1:2::/48]:9092")
+    kind = "relay/allowed-nodes"
+    assert Service(folder, rewriting(FAR, *rules)).of(kind) is None
+    assert Service(folder, rewriting(NODE, "127.0.0.1:9093-9099")).of(kind) is None
+
+
 def test_no_value_of_a_secret_is_in_a_finding(folder: Path) -> None:
     for name, text in FILES.items():
         if "oken" in name or name in ("short", "repeated", "sample"):
@@ -322,6 +344,7 @@ def test_a_script_is_compiled_and_not_run(folder: Path) -> None:
 def test_the_verdict_grows_with_who_can_use_the_weakness(folder: Path) -> None:
     problem, warning = FindingVerdict.PROBLEM, FindingVerdict.WARNING
     for kind, verdicts in {
+        "relay/allowed-nodes": (problem, *[warning] * 8),
         "rights/lent": (problem, warning),
         "rights/lent-certificate": (problem, warning),
         "tls/off": (problem, warning, warning),
