@@ -86,18 +86,7 @@ class ClusterRuntime:
         self.recording = recording
         allowed = AllowedNodes(config.allowed_nodes)
         self.book = AddressBook(config.advertised_host) if config.rewrite_endpoints else None
-        self.backend: ServeBackend | None = None
-        if config.serve is not None:
-            listeners = [listener.listener for listener in config.listeners]
-            self.backend = serve_backend(
-                config.serve,
-                listeners,
-                config.advertised_host,
-                allowed,
-                simulate,
-                lend_rights=config.lend_rights,
-                audit=self._audit,
-            )
+        self.backend = self._make_backend(allowed, simulate)
         self.filters = ClusterFilters(
             hold=config.hold, feed=config.feed, last=self._last_filters(), tell=self._tell
         )
@@ -120,6 +109,22 @@ class ClusterRuntime:
         self._bypass = bypass if nodes_advertise else None
         self._new = None if self.book is None else NewListeners(self.proxy, self.book, allowed)
         self._parts = AsyncExitStack()
+
+    def _make_backend(
+        self, allowed: AllowedNodes, simulate: SimulateController | None
+    ) -> ServeBackend | None:
+        config = self.config
+        if config.serve is None:
+            return None
+        return serve_backend(
+            config.serve,
+            [listener.listener for listener in config.listeners],
+            config.advertised_host,
+            allowed,
+            simulate,
+            lend_rights=config.lend_rights,
+            audit=self._audit,
+        )
 
     @property
     def name(self) -> str:
