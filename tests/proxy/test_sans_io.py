@@ -6,6 +6,7 @@ from pathlib import Path
 import kwire.proxy
 
 IO_MODULES = {
+    "admission",
     "client",
     "handshake",
     "served_cluster",

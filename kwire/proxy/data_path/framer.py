@@ -27,10 +27,10 @@ from kwire.proxy.flows.heads import (
 )
 from kwire.proxy.flows.interest import Direction, Interest, Wants
 
-_SASL_HANDSHAKE = api_key("SaslHandshake")
-_CAREFUL = api_keys("Produce", "ControlledShutdown", "SaslHandshake")
+_SASL_HANDSHAKE, _SASL_AUTHENTICATE = api_key("SaslHandshake"), api_key("SaslAuthenticate")
+_CAREFUL = api_keys("Produce", "ControlledShutdown", "SaslHandshake", "SaslAuthenticate")
 """APIs whose head is not enough: acks of Produce, no client id in ControlledShutdown v0, bare
-tokens behind SaslHandshake v0."""
+tokens behind SaslHandshake v0, and what belongs to a login."""
 
 # Constants, since `Struct.size` is made anew at each look-up, and these are needed for each frame.
 _SIZE, _REQUEST_HEAD, _WHOLE_HEAD = SIZE.size, REQUEST.size, WHOLE.size
@@ -224,6 +224,13 @@ class RequestFramer(Framer):
     _what = "request"
     _last_client_id = (b"", "")  # a client sends the same one each time: it is decoded once
     _tokens_passed = 0
+    _login_frames = -1  # `frames` as long as the last one was of a login
+    _login_began = 0.0
+
+    @property
+    def login_began(self) -> float | None:
+        """The steady clock's time of a SaslHandshake behind which no other request has come."""
+        return self._login_began if self._login_frames == self.frames else None
 
     def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
         stop = len(chunk)
@@ -298,8 +305,18 @@ class RequestFramer(Framer):
         if key == _SASL_HANDSHAKE and version == 0:
             # Kafka before KIP-152: the tokens follow as bare frames, without a request header.
             self._pairing.tokens = True
+        if key == _SASL_HANDSHAKE and self.login_began is None:
+            self._login_began, self._login_frames = now, self.frames
         self._follow(size, flow, _REQUEST)
+        if key in (_SASL_HANDSHAKE, _SASL_AUTHENTICATE):
+            self._count_for_login()
         return 0
+
+    def _count_for_login(self) -> None:
+        """Take note that the frame that has begun belongs to a login, if one is under way."""
+        # Counted here and not with each request: those of logins are few.
+        if self._login_frames == self.frames - 1:
+            self._login_frames = self.frames
 
     def _open_token(self, chunk: bytes, start: int, size: int, at: float, now: float) -> int:
         """Begin a frame behind SaslHandshake v0: a bare token, or the first request after them.
@@ -318,6 +335,7 @@ class RequestFramer(Framer):
         self._pairing.token_responses += 1
         self._tokens_passed += 1
         self._follow(size, None, _REQUEST)
+        self._count_for_login()
         return 0
 
     def _end(self, flow: Flow, copy: bytes | None) -> None:

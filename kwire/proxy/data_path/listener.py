@@ -47,24 +47,30 @@ class Listener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The longest times that the proxy waits, in seconds.
+    """The longest times that the proxy waits, in seconds, and the most connections it takes.
 
-    connect: for the node to accept. first_frame: for a client's first request to begin. progress:
+    connect: for the node to accept. first_frame: for a client's first request to begin. login: from
+    a client's SaslHandshake to its first request that is not of the login. progress:
     for `step` more bytes of a frame that has begun, or its end, while nobody holds them back. idle:
     for any byte (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on.
+    connections: of all clients; connections_per_ip: of one address, half of them, so that no single
+    one has all the places.
     """
 
     connect: float = 10.0
     first_frame: float = 30.0
+    login: float = 30.0
     progress: float = 30.0
     step: int = 1024
     idle: float = 600.0
     drain: float = 30.0
+    connections: int = 10_000
+    connections_per_ip: int = 5_000
 
     @property
     def tick(self) -> float:
         """Seconds between two checks of the connections."""
-        shortest = min(self.first_frame, self.progress, self.idle, self.drain)
+        shortest = min(self.first_frame, self.login, self.progress, self.idle, self.drain)
         return max(0.01, min(1.0, shortest / 4))
 
 

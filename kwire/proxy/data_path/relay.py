@@ -61,7 +61,8 @@ class Relay:
         # The two pipelines: a side's socket, its framer, the stage, the other side's socket.
         self.client, self.node = Side(self), Side(self)
         self._stage = stage = make_stage(_RelayTransport(self))
-        self.client.join(self.node, RequestFramer(pairing, framing, stage.requests))
+        self._requests = RequestFramer(pairing, framing, stage.requests)
+        self.client.join(self.node, self._requests)
         self.node.join(self.client, ResponseFramer(pairing, framing, stage.responses))
 
     @property
@@ -227,6 +228,9 @@ class Relay:
             return ""
         if self.client.silent and now - self.opened > limits.first_frame:
             return f"no request in {limits.first_frame:g} s"
+        began = self._requests.login_began
+        if began is not None and now - began > limits.login:
+            return f"no request behind SaslHandshake in {limits.login:g} s, but tokens at most"
         for side in (self.client, self.node):
             if side.stuck(now, limits):
                 peer = self._peer_name(side)

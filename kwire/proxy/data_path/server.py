@@ -15,6 +15,7 @@ from kwire.errors import LocalError
 from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address, why_not_bound
 from kwire.net.frames import FRAME_LIMIT
+from kwire.proxy.data_path.admission import Admission, Places
 from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.filter_runner import FilterRunner
 from kwire.proxy.data_path.framer import Framing
@@ -83,6 +84,7 @@ class Proxy:
         self._open_listeners: dict[Listener, _OpenListener] = {}
         self._relays: dict[Relay, Listener] = {}
         self._handshakes: set[Handshake] = set()
+        self._places = Places(self._limits)
         self._failures: set[str] = set()
         self._numbers = count(1)
         self._empty = asyncio.Event()
@@ -226,21 +228,38 @@ class Proxy:
         self._servers.clear()
 
     def _accept(self, open_listener: _OpenListener) -> asyncio.Protocol:
+        return Admission(
+            self._places,
+            lambda host: self._serve(open_listener, host),
+            lambda client, reason: self._report(
+                NoticeKind.REFUSED, open_listener, client, f"is refused: {reason}"
+            ),
+        )
+
+    def _serve(self, open_listener: _OpenListener, host: str) -> asyncio.Protocol:
         if open_listener.tls is None:
-            return self._relay(open_listener)
+            return self._relay(open_listener, host)
         handshake = Handshake(
             open_listener.tls,
             self._limits.connect,
-            lambda early: self._relay(open_listener, early),
-            lambda client, reason: self._report_handshake(open_listener, client, reason),
+            lambda early: self._relay(open_listener, host, early),
+            lambda client, reason: self._report(
+                NoticeKind.HANDSHAKE_FAILED, open_listener, client, reason
+            ),
         )
         self._handshakes.add(handshake)
-        handshake.ended.add_done_callback(lambda _: self._handshakes.discard(handshake))
+        self._places.add(host)
+        handshake.ended.add_done_callback(lambda _: self._handshake_ended(handshake, host))
         return handshake
 
-    def _report_handshake(self, open_listener: _OpenListener, client: Address, reason: str) -> None:
-        kind, text = NoticeKind.HANDSHAKE_FAILED, f"{client.host} {reason}"
-        self.tell_about(open_listener.listener, kind, text, str(client))
+    def _handshake_ended(self, handshake: Handshake, host: str) -> None:
+        self._handshakes.discard(handshake)
+        self._places.remove(host)
+
+    def _report(
+        self, kind: NoticeKind, open_listener: _OpenListener, client: Address, reason: str
+    ) -> None:
+        self.tell_about(open_listener.listener, kind, f"{client.host} {reason}", str(client))
 
     def _connection(self, listener: Listener, client: str = "") -> ClientConnection:
         return ClientConnection(
@@ -251,7 +270,7 @@ class Proxy:
             at=time.time(),
         )
 
-    def _relay(self, open_listener: _OpenListener, early: bytes = b"") -> Side:
+    def _relay(self, open_listener: _OpenListener, host: str, early: bytes = b"") -> Side:
         connection = self._connection(open_listener.listener)
         framing = Framing(self._wants, self.copies, self._frame_limit)
         guard = open_listener.listener.guard
@@ -272,14 +291,16 @@ class Proxy:
             make_stage,
             limits=self._limits,
             sink=self._emit,
-            gone=self._forget,
+            gone=partial(self._forget, host),
         )
+        self._places.add(host)
         relay.client.early = early
         self._relays[relay] = open_listener.listener
         return relay.client
 
-    def _forget(self, relay: Relay) -> None:
+    def _forget(self, host: str, relay: Relay) -> None:
         self._relays.pop(relay, None)
+        self._places.remove(host)
         if not self._relays:
             self._empty.set()
 

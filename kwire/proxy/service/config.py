@@ -377,12 +377,15 @@ class LogLinesConfig(Strict):
 
 
 class LimitsConfig(Strict):
-    """Seconds that the proxy waits; see Limits."""
+    """Seconds that the proxy waits, and the most connections of a cluster; see Limits."""
 
     connect: Seconds = _LIMITS.connect
     first_frame: Seconds = _LIMITS.first_frame
+    login: Seconds = _LIMITS.login
     progress: Seconds = _LIMITS.progress
     idle: Seconds = _LIMITS.idle
+    connections: PositiveInt = _LIMITS.connections
+    connections_per_ip: PositiveInt = _LIMITS.connections_per_ip
 
     @property
     def limits(self) -> Limits:
