@@ -172,6 +172,18 @@ class FrameSplitter:
         """Bytes of a frame that has not arrived whole."""
         return len(self._buffer) + (self._large.tell() if self._large is not None else 0)
 
+    @property
+    def begun(self) -> int:
+        """Bytes of the frame that has not arrived whole, as its size says; 0 before that is here.
+
+        What came behind the last frame is only measured by the next `feed`.
+        """
+        if self._large is not None:
+            return self._large.tell() + self._missing
+        if len(self._buffer) < _SIZE.size:
+            return 0
+        return int(_SIZE.unpack_from(self._buffer)[0])
+
     def feed(self, chunk: bytes, sink: Callable[[bytes], object]) -> None:
         """Pass every complete frame to the sink; raise FrameError for a size out of bounds."""
         self._buffer += chunk if self._large is None else self._fill(self._large, chunk, sink)

@@ -20,13 +20,18 @@ from kwire.net.service import ANONYMOUS
 SHORTEST_SESSION = 1.0
 """Seconds between two logins of a connection, at least."""
 
+LOGIN = 30.0
+"""Seconds for a login, or to the first request where there is none; Kafka gives them
+connections.max.idle.ms."""
+
 
 class ClientSession:
     """One connection; each frame goes to the login or to the service.
 
     principal: of a client without SASL. mechanisms: of the listener; None without SASL.
     login_limit, frame_limit: bytes of a frame before and after the login. now: returns milliseconds
-    since 1970.
+    since 1970. deadline: the loop's time at which the connection is to end, unless its login, or
+    its first request where there is no login, is complete; None when it is.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class ClientSession:
         self._now = now
         self._ends = inf
         self._renewed = -inf
+        self.deadline: float | None = asyncio.get_running_loop().time() + LOGIN
 
     @property
     def principal(self) -> str:
@@ -61,8 +67,12 @@ class ClientSession:
     @property
     def frame_limit(self) -> int:
         """Bytes of the largest frame that the client may send now."""
-        is_open = self._sasl is None or self._sasl.is_complete
-        return self._frame_limit if is_open else self._login_limit
+        return self._frame_limit if self.is_open else self._login_limit
+
+    @property
+    def is_open(self) -> bool:
+        """True if requests are to be served."""
+        return self._sasl is None or self._sasl.is_complete
 
     def login_step(self, frame: bytes) -> SaslStep | None:
         """Take a frame if it belongs to a login; return None if it is for the service.
@@ -76,6 +86,7 @@ class ClientSession:
         """
         sasl = self._sasl
         if sasl is None:
+            self.deadline = None
             return None
         time = asyncio.get_running_loop().time()
         # 1.
@@ -85,6 +96,7 @@ class ClientSession:
         is_handshake = request_head(frame).key == HANDSHAKE
         if is_handshake and self._ends < inf and time >= self._renewed + SHORTEST_SESSION:
             self._renewed = time
+            self.deadline = time + LOGIN
             sasl.begin_again()
             return self._step(sasl, frame, time)
         # 3.
@@ -100,5 +112,6 @@ class ClientSession:
     def _step(self, sasl: SaslAuthenticator, frame: bytes, time: float) -> SaslStep:
         step = sasl.receive(frame, self._now())
         if sasl.is_complete:
+            self.deadline = None
             self._ends = inf if sasl.lifetime_ms is None else time + sasl.lifetime_ms / 1000
         return step

@@ -15,6 +15,7 @@ from kwire.controller.authorization.access import Access, check_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers import envelope
 from kwire.controller.handlers.acl_filters import ACL_REQUESTS, has_unknown_elements
+from kwire.controller.handlers.registry import HANDLERS
 from kwire.controller.raft import API_KEYS as RAFT_KEYS
 from kwire.controller.raft.rpc import describe_quorum
 from kwire.controller.server import large_messages
@@ -62,6 +63,13 @@ RAFT_NEEDS = {
     **dict.fromkeys(api_keys("DescribeQuorum"), AclOperation.DESCRIBE),
 }
 """The operation on the cluster that each of raft's RPCs needs."""
+
+CLUSTER_NEEDS = {
+    **{key: handler.needs for key, handler in HANDLERS.items() if handler.needs is not None},
+    **RAFT_NEEDS,
+    api_key("Envelope"): AclOperation.CLUSTER_ACTION,
+}
+"""The operation on the cluster that an API needs, whatever a request of it says."""
 
 _ZERO_LEVELS_SINCE = 4
 _SOFTWARE_SINCE = 3  # KIP-511
@@ -169,6 +177,17 @@ class ControllerApis:
             self._foreign.warn_of_request(request, context.peer)
             return await self._runtime.ask(request, context.version, context.listener)
         return await self._metadata.answer(request, context)
+
+    async def check_access(self, key: int, context: RequestContext) -> None:
+        """Raise ApiError if the sender may not use the API of this key, whatever it asks for.
+
+        For requests that are too large to be decoded before that is known.
+        """
+        if context.listener in self._late_listeners:
+            await self._metadata.until_acls_loaded()
+        needs = CLUSTER_NEEDS.get(key)
+        if needs is not None:
+            check_cluster(self._metadata.access(context), needs)
 
     def _check_access(self, request: Request, context: RequestContext) -> None:
         # 4.

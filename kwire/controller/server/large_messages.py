@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from kwire.codec.declaration import Group, Response
 from kwire.controller.server.collector import collector
+from kwire.controller.server.request_memory import DECODED_FACTOR, MemoryPool
 from kwire.net.frames import RequestFrame, decode_request, encode_response
 
 LARGE_FRAME = 16 * 1024
@@ -37,21 +38,27 @@ async def joined(frame: bytes | list[bytes]) -> bytes:
 
 
 @asynccontextmanager
-async def decoded(frame: bytes) -> AsyncIterator[RequestFrame]:
+async def decoded(frame: bytes, memory: MemoryPool) -> AsyncIterator[RequestFrame]:
     """Decode a frame; yield the request, and free it after the block. Raises as decode_request.
 
-    The request's own lists are emptied then; their elements may be kept.
+    The request's own lists are emptied then; their elements may be kept. A large frame waits until
+    the memory has room for what it becomes.
     """
     if len(frame) < LARGE_FRAME:
         yield decode_request(frame)
         return
-    # Paused until the answer is encoded: in between, a collection would visit all elements.
-    with collector.paused():
-        request = await asyncio.to_thread(decode_request, frame)
-        try:
-            yield request
-        finally:
-            await asyncio.to_thread(free, request.body)
+    size = DECODED_FACTOR * len(frame)
+    await memory.take(size)
+    try:
+        # Paused until the answer is encoded: in between, a collection would visit all elements.
+        with collector.paused():
+            request = await asyncio.to_thread(decode_request, frame)
+            try:
+                yield request
+            finally:
+                await asyncio.to_thread(free, request.body)
+    finally:
+        memory.give_back(size)
 
 
 async def in_thread_if(
@@ -82,12 +89,16 @@ async def encoded(response: Response, version: int, *, correlation_id: int) -> b
     return frame
 
 
-async def write(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    """Write an answer in pieces, since TLS encrypts all that it is given at once."""
+async def write(writer: asyncio.StreamWriter, answer: bytes, *, within: float) -> None:
+    """Write an answer in pieces, since TLS encrypts all that it is given at once.
+
+    within: seconds for each. Raises TimeoutError if the peer does not read.
+    """
     view = memoryview(answer)
     for start in range(0, len(view), PIECE):
         writer.write(view[start : start + PIECE])
-        await writer.drain()
+        async with asyncio.timeout(within):
+            await writer.drain()
 
 
 def has_many_elements(message: Group, many: int = MANY) -> bool:

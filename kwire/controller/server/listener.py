@@ -1,7 +1,8 @@
 """A listening socket of a controller: frames in, frames out, one request of a connection at a time.
 
 Like Kafka it reads the next request of a connection when the last one is answered, so that answers
-keep the order of their requests. A malformed frame closes its own connection and no other.
+keep the order of their requests. A malformed frame closes its own connection and no other. A large
+request is decoded only if its sender may use its API at all, and if there is memory for it.
 """
 
 from __future__ import annotations
@@ -9,26 +10,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from socket import socket
 
 from kwire.controller.authentication.sasl_authenticator import ListenerMechanism, SaslFailure
+from kwire.controller.errors import ApiError
+from kwire.controller.quotas.connection_quotas import ConnectionQuotas, CountedConnection
 from kwire.controller.server import large_messages
+from kwire.controller.server.acceptor import Acceptor
 from kwire.controller.server.client_session import ClientSession
 from kwire.controller.server.config.listener_config import ListenerConfig
 from kwire.controller.server.config.tls import TlsConfig, check_same_owner
 from kwire.controller.server.environment import Environment
+from kwire.controller.server.frame_reader import CHUNK, PROGRESS, FrameReader
+from kwire.controller.server.request_memory import RequestMemory
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
-from kwire.messages.registry import api_key, api_name
-from kwire.net.accepting import run_pending_callbacks, stop_accepting
+from kwire.messages.error_response import error_response
+from kwire.messages.registry import api_key, api_name, request
+from kwire.net.accepting import run_pending_callbacks
 from kwire.net.distinguished_name import distinguished_name
-from kwire.net.frames import FrameSplitter, encode_response, request_head
+from kwire.net.frames import RequestHead, encode_response, request_head
 from kwire.net.service import ANONYMOUS, RequestContext, Service
 from kwire.net.tasks import cancel_and_wait
 from kwire.text.untrusted import harmless
@@ -36,12 +41,15 @@ from kwire.text.untrusted import harmless
 log = logging.getLogger(__name__)
 
 API_VERSIONS = api_key("ApiVersions")
-CHUNK = 64 * 1024
-PROGRESS = 30.0
-"""Seconds within which more bytes of an incomplete frame must come; Kafka waits for ever."""
-
 HANDSHAKE = 30.0
 """Seconds for a client's part of TLS; Kafka gives it connections.max.idle.ms."""
+
+CheckAccess = Callable[[int, RequestContext], Awaitable[None]]
+"""Raises ApiError if the sender may not use the API of this key, whatever the request says."""
+
+
+async def admit_all(key: int, context: RequestContext) -> None:
+    """Let everybody use every API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +65,7 @@ class ControllerListener:
 
     idle: seconds without a request after which a connection is closed. mechanisms: of SASL, by
     name, if the configuration has it. environment: the time of day, for credentials that end.
+    quotas, memory: those of the node. check_access: is asked before a large request is decoded.
     """
 
     def __init__(
@@ -68,6 +77,9 @@ class ControllerListener:
         frame_limit: int = 100 << 20,
         mechanisms: Mapping[str, ListenerMechanism] | None = None,
         environment: Environment | None = None,
+        quotas: ConnectionQuotas | None = None,
+        memory: RequestMemory | None = None,
+        check_access: CheckAccess = admit_all,
     ) -> None:
         self.config = config
         self._mechanisms = mechanisms
@@ -77,36 +89,20 @@ class ControllerListener:
         self._context = config.tls.server_context() if config.tls else None
         self._idle = idle
         self._frame_limit = frame_limit
-        self._servers: list[asyncio.Server] = []
-        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
-        self._closed = False
+        self._quotas = quotas or ConnectionQuotas()
+        self._memory = memory or RequestMemory()
+        self._check_access = check_access
+        self._acceptor = Acceptor(config.name, self._quotas, self._accept)
+        self._serving: dict[asyncio.Task[None], asyncio.Transport] = {}
 
     async def start(self, bound: socket | None = None) -> None:
         """Listen at a bound socket, or at the configured host and port. OSError if it is taken."""
-        serve = self._serving_with(self._context)
-        if bound is not None:
-            server = await serve(sock=bound)
-        else:
-            server = await serve(host=self.config.host or None, port=self.config.port)
-        self._servers = [server]
-
-    def _serving_with(
-        self, context: ssl.SSLContext | None
-    ) -> Callable[..., Awaitable[asyncio.Server]]:
-        """Return a function that listens, with the context of TLS or without TLS."""
-        limit = HANDSHAKE if context else None
-        return partial(
-            asyncio.start_server,
-            self._accept,
-            ssl=context,
-            ssl_handshake_timeout=limit,
-            limit=CHUNK,
-        )
+        await self._acceptor.start(self.config.host, self.config.port, bound)
 
     @property
     def port(self) -> int:
         """The port of the listening socket."""
-        return int(self._servers[0].sockets[0].getsockname()[1])
+        return self._acceptor.port
 
     async def use_tls(self, tls: TlsConfig) -> None:
         """Take other stores for new connections; those that are open stay as they are.
@@ -116,79 +112,86 @@ class ControllerListener:
         """
         assert self.tls is not None, "only a listener with TLS has stores"
         check_same_owner(self.tls.keystore, tls.keystore)
-        context = tls.server_context()
-        # A server keeps the context it began with. Another one takes over the same sockets: what
-        # waits in them for a connection goes to either, and nobody is turned away.
-        old, new = self._servers, []
-        for listening in [listening for server in old for listening in server.sockets]:
-            new.append(await self._serving_with(context)(sock=listening.dup()))
-        self._servers, self.tls, self._context = new, tls, context
-        await stop_accepting(*old)
+        self._context, self.tls = tls.server_context(), tls
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
-        if not self._servers:
-            return
-        self._closed = True
-        await stop_accepting(*self._servers)
+        await self._acceptor.close()
         serving = dict(self._serving)
-        for writer in serving.values():
-            writer.transport.abort()
+        for transport in serving.values():
+            transport.abort()
         await cancel_and_wait(serving)
-        for server in self._servers:
-            await server.wait_closed()
         await run_pending_callbacks()  # sockets of aborted transports are closed
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._closed:  # asyncio may report a connection that it took just before the close
-            writer.transport.abort()
-            return
-        task = asyncio.get_running_loop().create_task(self._guard(reader, writer))
-        self._serving[task] = writer
-        task.add_done_callback(lambda task: self._serving.pop(task, None))
+    def _accept(self, transport: asyncio.Transport, counted: CountedConnection) -> None:
+        stream = asyncio.StreamReader(limit=CHUNK)
+        protocol = asyncio.StreamReaderProtocol(stream)
+        if self._context is None:
+            _connect(protocol, transport)
+        task = asyncio.get_running_loop().create_task(
+            self._guard(transport, stream, protocol, counted)
+        )
+        self._serving[task] = transport
+        task.add_done_callback(lambda task: self._ended(task, counted))
 
-    async def _guard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        peer = writer.get_extra_info("peername") or ("unknown", 0)
+    def _ended(self, task: asyncio.Task[None], counted: CountedConnection) -> None:
+        self._serving.pop(task, None)
+        self._quotas.give_back(counted)
+
+    async def _guard(
+        self,
+        transport: asyncio.Transport,
+        stream: asyncio.StreamReader,
+        protocol: asyncio.StreamReaderProtocol,
+        counted: CountedConnection,
+    ) -> None:
+        peer = (transport.get_extra_info("peername") or ("unknown", 0))[:2]
         try:
-            await self._serve(reader, writer, (peer[0], peer[1]))
-        except SaslFailure as failure:
-            log.info("%s:%d failed to log in: %s", peer[0], peer[1], harmless(str(failure)))
-            await self._refuse(writer, failure.answer)
+            if self._context is not None:
+                transport = await _with_tls(transport, protocol, self._context)
+            writer = asyncio.StreamWriter(transport, protocol, stream, asyncio.get_running_loop())
+            try:
+                await self._serve(stream, writer, peer, counted)
+            except SaslFailure as failure:
+                log.info("%s:%d failed to log in: %s", *peer, harmless(str(failure)))
+                await self._refuse(writer, failure.answer)
+            finally:
+                transport.abort()
+                with suppress(OSError):
+                    await writer.wait_closed()
         except KwireError as error:
-            log.info("%s:%d is cut off: %s", peer[0], peer[1], error)
+            log.info("%s:%d is cut off: %s", *peer, error)
         except (OSError, TimeoutError) as error:
-            log.debug("%s:%d is gone: %s", peer[0], peer[1], error)
+            log.debug("%s:%d is gone: %s", *peer, error)
         except Exception:  # a fault of the handler: it must not end the node, nor other connections
-            log.exception("%s:%d: a request could not be answered", peer[0], peer[1])
+            log.exception("%s:%d: a request could not be answered", *peer)
         finally:
-            writer.transport.abort()
-            with suppress(OSError):
-                await writer.wait_closed()
+            transport.abort()
 
     async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: tuple[str, int]
+        self,
+        stream: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        peer: tuple[str, int],
+        counted: CountedConnection,
     ) -> None:
         session = self._session(writer)
-        frames: deque[bytes | list[bytes]] = deque()
-        splitter = FrameSplitter(session.frame_limit, pieces=frames.append)
-        while True:
-            while not frames:
-                # Between requests a client may be idle for long (connections.max.idle.ms); a frame
-                # that has begun takes memory and must go on.
-                async with asyncio.timeout(PROGRESS if splitter.pending else self._idle):
-                    chunk = await reader.read(CHUNK)
-                if not chunk:
-                    return
-                splitter.feed(chunk, frames.append)
-            frame = await large_messages.joined(frames.popleft())
-            answer = await self._take(frame, peer, session)
-            del frame  # or it would stay until the next one comes
-            splitter.limit = session.frame_limit
-            if answer is None:
-                return
-            await large_messages.write(writer, answer.frame)
+        frames = FrameReader(stream, session, self._memory, idle=self._idle)
+        while (answer := await self._next_answer(frames, peer, session)) is not None:
+            counted.used = int(asyncio.get_running_loop().time() * 1000)
+            await large_messages.write(writer, answer.frame, within=self._idle)
             if answer.throttle_time_ms and not await self._muted(answer.throttle_time_ms / 1000):
                 return
+            # What came with the last request is here already: others have their turn before it.
+            await asyncio.sleep(0)
+
+    async def _next_answer(
+        self, frames: FrameReader, peer: tuple[str, int], session: ClientSession
+    ) -> _Answer | None:
+        """Return the answer to the next request; None to close the connection."""
+        # In a method of its own: the frame is freed before the answer is written.
+        async with frames.frame() as frame:
+            return None if frame is None else await self._take(frame, peer, session)
 
     async def _muted(self, seconds: float) -> bool:
         """Wait before the next request of a client is read; False if it is idle by then.
@@ -226,8 +229,7 @@ class ControllerListener:
         assert self.config.sasl is not None, "only logins fail so"
         await asyncio.sleep(self.config.sasl.failure_delay_ms / 1000)
         with suppress(OSError, TimeoutError):
-            async with asyncio.timeout(PROGRESS):
-                await large_messages.write(writer, answer)
+            await large_messages.write(writer, answer, within=PROGRESS)
 
     async def _take(
         self, frame: bytes, peer: tuple[str, int], session: ClientSession
@@ -250,7 +252,8 @@ class ControllerListener:
            versions, so that the client asks again in the latest of them (KIP-511).
         2. An API or a version that is not served here: raise UnsupportedVersion, which closes the
            connection, as in Kafka.
-        3. Any other request: have the service answer it. What a response in an Envelope says of
+        3. A large request of somebody who may not use its API: refuse it undecoded.
+        4. Any other request: have the service answer it. What a response in an Envelope says of
            throttling is for its client, not for the broker that forwards it.
         """
         head = request_head(frame)
@@ -267,19 +270,25 @@ class ControllerListener:
         # 2. Before the body is decoded: an unknown version has an unknown layout.
         if head.version not in self._service.apis.get(head.key, ()):
             raise UnsupportedVersion(f"{api_name(head.key)} v{head.version} is not served here")
+        context = RequestContext(
+            version=head.version,
+            correlation_id=head.correlation_id,
+            listener=self.config.name,
+            peer=peer,
+            principal=session.principal,
+            by_delegation_token=session.by_delegation_token,
+            size=len(frame),
+        )
         # 3.
-        async with large_messages.decoded(frame) as request:
-            context = RequestContext(
-                version=head.version,
-                correlation_id=head.correlation_id,
-                client_id=request.header.client_id,
-                listener=self.config.name,
-                peer=peer,
-                principal=session.principal,
-                by_delegation_token=session.by_delegation_token,
-                size=len(frame),
-            )
-            response = await self._service.answer(request.body, context)
+        if len(frame) >= large_messages.LARGE_FRAME:
+            try:
+                await self._check_access(head.key, context)
+            except ApiError as error:
+                return _refusal(head, error)
+        # 4.
+        async with large_messages.decoded(frame, self._memory.decoded) as decoded:
+            context = replace(context, client_id=decoded.header.client_id)
+            response = await self._service.answer(decoded.body, context)
             if response is None:
                 return None
             encoded = await large_messages.encoded(
@@ -287,3 +296,35 @@ class ControllerListener:
             )
             throttle_time_ms = getattr(response, "throttle_time_ms", 0)
             return _Answer(frame=encoded, throttle_time_ms=throttle_time_ms)
+
+
+def _connect(protocol: asyncio.StreamReaderProtocol, transport: asyncio.Transport) -> None:
+    """Have a protocol take what comes over a connection that has been accepted."""
+    transport.set_protocol(protocol)
+    protocol.connection_made(transport)
+    transport.resume_reading()
+
+
+async def _with_tls(
+    transport: asyncio.Transport, protocol: asyncio.StreamReaderProtocol, context: ssl.SSLContext
+) -> asyncio.Transport:
+    """Return the transport over TLS, for the protocol, after the handshake."""
+    over_tls = await asyncio.get_running_loop().start_tls(
+        transport, protocol, context, server_side=True, ssl_handshake_timeout=HANDSHAKE
+    )
+    if over_tls is None:
+        raise ConnectionResetError("it left during the handshake")
+    protocol.connection_made(over_tls)
+    return over_tls
+
+
+def _refusal(head: RequestHead, error: ApiError) -> _Answer:
+    """Return the answer to a request that is not decoded.
+
+    It has no element for an element of the request: those are not known.
+    """
+    nothing = request(head.key)()
+    response = error_response(nothing, head.version, error.code, error.message)
+    return _Answer(
+        frame=encode_response(response, head.version, correlation_id=head.correlation_id)
+    )

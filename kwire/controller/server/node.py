@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from socket import socket
 from typing import Self
 
+from kwire.controller.quotas.connection_quotas import ConnectionQuotas
 from kwire.controller.raft import Raft
 from kwire.controller.server.channels import Channels
 from kwire.controller.server.config.node_config import NodeConfig
@@ -16,13 +17,15 @@ from kwire.controller.server.controller_apis import ControllerApis
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.foreign_clusters import ForeignClusters
-from kwire.controller.server.listener import ControllerListener
+from kwire.controller.server.limits_reload import LimitsReloader, connection_limits_of, resolved
+from kwire.controller.server.listener import CheckAccess, ControllerListener
 from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
 from kwire.controller.server.migration.assembly import migration_runtime
 from kwire.controller.server.migration.migration_runtime import MigrationRuntime
 from kwire.controller.server.migration_sensors import MigrationSensors
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.server.registration import Registrar
+from kwire.controller.server.request_memory import RequestMemory
 from kwire.controller.server.request_metrics import MeteredService, RequestMetrics
 from kwire.controller.server.sasl_mechanisms import listener_mechanisms
 from kwire.controller.server.suspension import SuspendableService
@@ -42,6 +45,7 @@ class ControllerNode:
     metered: True to count requests in `requests`.
     environment: random source, time of day and disk; by default the machine's.
     migration, migration_sensors: of a migration from ZooKeeper, where one is enabled.
+    quotas, memory: the limits that all listeners share.
     """
 
     def __init__(
@@ -54,6 +58,8 @@ class ControllerNode:
     ) -> None:
         self.config = config
         self.requests = RequestMetrics() if metered else None
+        self.quotas = ConnectionQuotas()
+        self.memory = RequestMemory(config.queued_bytes)
         self.migration_sensors = MigrationSensors()
         self._environment = environment or Environment()
         self._sockets = dict(sockets or {})
@@ -112,7 +118,7 @@ class ControllerNode:
             )
             metered = MeteredService(apis, self.requests) if self.requests else apis
             self._service = SuspendableService(metered)
-            await self._listen(self._service)
+            await self._listen(self._service, apis.check_access)
             self.runtime.start(self.metadata)
         except BaseException:
             await self.kill()
@@ -135,7 +141,7 @@ class ControllerNode:
         )
 
     def _spawn_helpers(self) -> None:
-        """Begin to register the node, to look for new stores of its listeners, and to migrate."""
+        """Begin to register the node, to look for new stores and limits, and to migrate."""
         config = self.config
         if self.migration is not None:
             self.migration.start()
@@ -145,6 +151,8 @@ class ControllerNode:
         self._registration.spawn(registrar.run())
         reloader = TlsReloader(config, self.metadata, self._listeners, self._use_stores)
         self._registration.spawn(reloader.run())
+        limits = LimitsReloader(config, self.metadata, self.quotas)
+        self._registration.spawn(limits.run())
 
     async def _opened(self) -> tuple[DirectoryLog, Raft]:
         """Open and read the log in a thread: it may be long, and other nodes may share the loop."""
@@ -171,8 +179,9 @@ class ControllerNode:
             log.close()
             raise
 
-    async def _listen(self, apis: Service) -> None:
+    async def _listen(self, apis: Service, check_access: CheckAccess) -> None:
         config = self.config
+        self.quotas.set_limits(await resolved(connection_limits_of(config)))
         for listener_config in config.listeners:
             sasl = listener_config.sasl
             image = self.metadata.image_of_credentials
@@ -184,6 +193,9 @@ class ControllerNode:
                 frame_limit=config.frame_limit,
                 mechanisms=listener_mechanisms(sasl, image, token_bytes) if sasl else None,
                 environment=self._environment,
+                quotas=self.quotas,
+                memory=self.memory,
+                check_access=check_access,
             )
             await listener.start(self._sockets.pop(listener_config.name, None))
             self._listeners.append(listener)

@@ -218,8 +218,21 @@ async def test_a_large_answer_is_written_piece_by_piece() -> None:
     writer: Any = Writer()
     answer = bytes(range(256)) * (PIECE // 100)
 
-    await write(writer, answer)
+    await write(writer, answer, within=60)
 
     assert b"".join(writer.pieces) == answer
     assert max(map(len, writer.pieces)) <= PIECE
     assert writer.drained == len(writer.pieces)
+
+
+async def test_an_answer_that_nobody_reads_is_given_up() -> None:
+    """Else its connection, and its memory, would be held for ever."""
+
+    class Stuck(Writer):
+        async def drain(self) -> None:
+            await asyncio.Event().wait()
+
+    writer: Any = Stuck()
+    with pytest.raises(TimeoutError):
+        await write(writer, bytes(3 * PIECE), within=0.01)
+    assert len(writer.pieces) == 1

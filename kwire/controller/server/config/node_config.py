@@ -15,6 +15,11 @@ from kwire.controller.authorization.standard_authorizer import (
 from kwire.controller.handlers.result import ControllerConfig, DelegationTokenConfig
 from kwire.controller.raft import Config, Endpoints, ListenerEndpoint, ReplicaKey, Voter, VoterSet
 from kwire.controller.server.config import property_values
+from kwire.controller.server.config.connection_limits import (
+    CONNECTION_KNOWN,
+    connection_limits,
+    queued_bytes,
+)
 from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
 from kwire.controller.server.config.migration import (
     ENABLE,
@@ -37,6 +42,7 @@ class NodeConfig:
     quorum: the times among the `controller.quorum.*` settings, by name.
     authorizer: None without authorizer.class.name. early_start_listeners: names of the listeners
     that answer super users before the ACLs are loaded; the others wait.
+    queued_bytes: queued.max.request.bytes, or what stands for it.
     migration: None unless zookeeper.metadata.migration.enable is true.
     static: all names and values; some are defaults of topics.
     unknown: names that have no effect here, sorted. They are no error: the file of a Kafka
@@ -51,6 +57,7 @@ class NodeConfig:
     auto_join: bool
     idle_ms: int
     frame_limit: int
+    queued_bytes: int
     segment_bytes: int
     snapshot_after_bytes: int
     retention_bytes: int
@@ -77,6 +84,8 @@ class NodeConfig:
             raise InvalidValue("process.roles must be controller: kwire has no brokers")
         listeners = listener_configs(pairs)
         migration = migration_config(pairs)
+        frame_limit = property_values.number(pairs, "socket.request.max.bytes", 100 << 20)
+        connection_limits(pairs, (listener.name for listener in listeners))  # may be refused
         return cls(
             storage=storage,
             listeners=listeners,
@@ -92,7 +101,8 @@ class NodeConfig:
             },
             auto_join=property_values.flag(pairs, "controller.quorum.auto.join.enable"),
             idle_ms=property_values.number(pairs, "connections.max.idle.ms", 600_000),
-            frame_limit=property_values.number(pairs, "socket.request.max.bytes", 100 << 20),
+            frame_limit=frame_limit,
+            queued_bytes=queued_bytes(pairs, frame_limit),
             segment_bytes=property_values.number(pairs, "metadata.log.segment.bytes", 1 << 30),
             snapshot_after_bytes=property_values.number(
                 pairs, "metadata.log.max.record.bytes.between.snapshots", 20 << 20
@@ -111,6 +121,11 @@ class NodeConfig:
     def node_id(self) -> int:
         """node.id."""
         return self.storage.node_id
+
+    @property
+    def inter_broker_listener(self) -> str:
+        """inter.broker.listener.name, or the one that stands for it."""
+        return inter_broker_listener(self.static)
 
     @property
     def endpoints(self) -> Endpoints:
@@ -173,7 +188,7 @@ class NodeConfig:
             },
             delegation_tokens=_delegation_tokens(static),
             zk_migration_enabled=self.migration is not None,
-            inter_broker_listener=inter_broker_listener(static),
+            inter_broker_listener=self.inter_broker_listener,
         )
 
 
@@ -190,11 +205,13 @@ _QUORUM = {
 
 # A listener's own values override those of all listeners (KIP-103).
 _OF_A_LISTENER = re.compile(
-    r"^listener\.name\.[^.]+\.(?:[^.]+\.(?=sasl|connections))?(?=ssl\.|sasl\.|connections\.)"
+    r"^listener\.name\.[^.]+\.(?:[^.]+\.(?=sasl|connections))?"
+    r"(?=ssl\.|sasl\.|connections\.|max\.connections$|max\.connection\.creation\.rate$)"
 )
 _KNOWN = (
     frozenset(_QUORUM)
     | SASL_LISTENER_KNOWN
+    | CONNECTION_KNOWN
     | {
         ENABLE,
         "advertised.listeners",
