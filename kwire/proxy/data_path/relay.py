@@ -228,8 +228,9 @@ class Relay:
             return ""
         if self.client.silent and now - self.opened > limits.first_frame:
             return f"no request in {limits.first_frame:g} s"
-        began = self._requests.login_began
-        if began is not None and now - began > limits.login:
+        began, login = self._requests.login_began, self._connection.login
+        is_in = login is not None and login.is_in(now)
+        if began is not None and now - began > limits.login and not is_in:
             return f"no request behind SaslHandshake in {limits.login:g} s, but tokens at most"
         for side in (self.client, self.node):
             if side.stuck(now, limits):

@@ -16,6 +16,7 @@ from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.net.tls import ServerTls
 from kwire.proxy import Event, Limits, Listener, Notice, NoticeKind, Proxy
 from kwire.proxy.data_path.admission import Places
+from kwire.proxy.flows.login import Identity, ObservedLogin
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import grant, node, proxied
 from tests.support.proxy.dialogue import asked
@@ -122,6 +123,23 @@ async def test_a_login_has_an_end(data: bytes, is_cut: bool) -> None:
     assert took == pytest.approx(LOGIN if is_cut else limits.idle, abs=2.0)
     text = "no request behind SaslHandshake in 5 s" if is_cut else "not a byte in 100 s"
     assert text in told(events, NoticeKind.TIMED_OUT)[0]
+
+
+@in_virtual_time
+async def test_a_client_who_is_known_to_be_in_may_be_idle() -> None:
+    events: list[Event] = []
+    async with proxied(silent, events, Limits(login=LOGIN)) as (address, proxy):
+        _, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(HANDSHAKE + TOKEN)
+        await eventually(lambda: proxy.connections)
+        login = proxy.connections[0].login = ObservedLogin()
+        login.identity = Identity(user="alice")
+        await asyncio.sleep(3 * LOGIN)
+        assert told(events, NoticeKind.TIMED_OUT) == []
+        login.begin()
+        await asyncio.sleep(LOGIN)
+        assert told(events, NoticeKind.TIMED_OUT) != []
+        writer.transport.abort()
 
 
 @in_virtual_time
