@@ -95,8 +95,8 @@ def name(authority: trustme.CA) -> str:
 def end_connections(node: ControllerNode) -> None:
     """Cut everything that is open at a controller, as a firewall does."""
     for listener in node._listeners:
-        for writer in listener._serving.values():
-            writer.transport.abort()
+        for transport in listener._serving.values():
+            transport.abort()
 
 
 @pytest.mark.parametrize("version", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
