@@ -1,1 +1,1 @@
-"""The quotas of clients (KIP-599) and limits of connections that a controller enforces, without IO."""
+"""The quotas of clients (KIP-599) and limits of connections of a controller, without IO."""
