@@ -229,7 +229,11 @@ class RequestFramer(Framer):
 
     @property
     def login_began(self) -> float | None:
-        """The steady clock's time of a SaslHandshake behind which no other request has come."""
+        """The steady clock's time of the first SaslHandshake, if no other request has come since.
+
+        Of later ones no time is taken: librdkafka renews sessions of connections that it does not
+        use, too (KIP-368).
+        """
         return self._login_began if self._login_frames == self.frames else None
 
     def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
@@ -305,7 +309,7 @@ class RequestFramer(Framer):
         if key == _SASL_HANDSHAKE and version == 0:
             # Kafka before KIP-152: the tokens follow as bare frames, without a request header.
             self._pairing.tokens = True
-        if key == _SASL_HANDSHAKE and self.login_began is None:
+        if key == _SASL_HANDSHAKE and self._login_frames < 0:
             self._login_began, self._login_frames = now, self.frames
         self._follow(size, flow, _REQUEST)
         if key in (_SASL_HANDSHAKE, _SASL_AUTHENTICATE):

@@ -50,7 +50,7 @@ class Limits:
     """The longest times that the proxy waits, in seconds, and the most connections it takes.
 
     connect: for the node to accept. first_frame: for a client's first request to begin. login: from
-    a client's SaslHandshake to its first request that is not of the login. progress:
+    a client's first SaslHandshake to its first request that is not of the login. progress:
     for `step` more bytes of a frame that has begun, or its end, while nobody holds them back. idle:
     for any byte (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on.
     connections: of all clients; connections_per_ip: of one address, half of them, so that no single
