@@ -22,11 +22,14 @@ def check_file(file: Path, *, as_json: bool) -> None:
     from kwire.proxy.service.config import parse_config
 
     # What it warns of when a file is read is among the findings.
-    logging.getLogger(permissions.__name__).disabled = True
+    warnings = logging.getLogger(permissions.__name__)
+    warnings.disabled = True
     try:
         weaknesses = examine(parse_config(file), file)
     except InvalidValue as error:
         raise WrongUsage(str(error)) from error
+    finally:
+        warnings.disabled = False
     findings = [weakness.finding for weakness in weaknesses]
     keys = [weakness.key for weakness in weaknesses]
     output = Output(OutputForm.JSON if as_json else OutputForm.TABLE)

@@ -129,7 +129,9 @@ def running(config: Path) -> Iterator[Running]:
 
 
 def write(path: Path, config: dict[str, Any] | str) -> Path:
-    path.write_text(config if isinstance(config, str) else yaml.safe_dump(config))
+    # By way of JSON: parts that are one object would become anchors, which are not taken.
+    text = config if isinstance(config, str) else yaml.safe_dump(json.loads(json.dumps(config)))
+    path.write_text(text)
     return path
 
 
