@@ -11,7 +11,7 @@ from random import randrange
 from typing import Any
 
 from kwire.codec.declaration import Request
-from kwire.conform.groups.login.effective_request import EffectiveRequest, Prepare, told
+from kwire.conform.groups.login.effective_request import EffectiveRequest, Prepare, visible_error
 from kwire.conform.groups.quorum.kip_853.requests import add_voter
 from kwire.conform.metadata_log import read_log
 from kwire.conform.needs import ServerRole
@@ -42,11 +42,11 @@ from kwire.messages.a51_alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.messages.a80_add_raft_voter import Listener
 from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
-from kwire.messages.data.default_principal_data import DefaultPrincipalData
+from kwire.messages.forwarding import envelope
 from kwire.net.frames import encode_request
+from kwire.net.service import ANONYMOUS
 
 _RATE, _SHA_256 = "producer_byte_rate", 1
 _MINUTE_MS = 60_000
@@ -62,7 +62,7 @@ async def _create_acls(server: Server) -> EffectiveRequest:
 async def _delete_acls(server: Server) -> EffectiveRequest:
     name = server.name()
     _delete_acl_afterwards(server, name)
-    if told(await server.ask_controller(_new_acl(name))):
+    if visible_error(await server.ask_controller(_new_acl(name))):
         raise Skipped("the cluster takes no ACL of the check's own")
     await server.wait_for("the ACL", partial(_has_acl, server, name))
 
@@ -80,14 +80,8 @@ async def _envelope(server: Server) -> EffectiveRequest:
         inner.request, connection.version_for(inner.request), correlation_id=1, client_id=""
     )
     sasl = server.target.security.sasl
-    user = DefaultPrincipalData(
-        type="User", name=sasl.username if sasl else "ANONYMOUS", token_authenticated=False
-    )
-    request = EnvelopeRequest(
-        request_data=data[4:],
-        request_principal=b"\0\0" + user.encode(0),
-        client_host_address=b"\x7f\0\0\1",
-    )
+    principal = f"User:{sasl.username}" if sasl else ANONYMOUS
+    request = envelope(data[4:], principal, "127.0.0.1")
     return EffectiveRequest(request=request, happened=inner.happened)
 
 
@@ -100,7 +94,7 @@ async def _alter_client_quotas(server: Server) -> EffectiveRequest:
         return AlterClientQuotasRequest(entries=[EntryData(entity=[entity], ops=ops)])
 
     async def remove() -> None:
-        told(await server.ask_controller(alter(remove=True)))
+        visible_error(await server.ask_controller(alter(remove=True)))
 
     async def is_there() -> bool:
         if not _offers(server, DescribeClientQuotasRequest):
@@ -108,7 +102,7 @@ async def _alter_client_quotas(server: Server) -> EffectiveRequest:
             return any(user in str(entity) for entity in image.client_quotas.entities)
         component = ComponentData(entity_type="user", match_type=0, match=user)
         answer = await server.ask(DescribeClientQuotasRequest(components=[component], strict=True))
-        return not told(answer) and bool(answer.entries)
+        return not visible_error(answer) and bool(answer.entries)
 
     server.remove_afterwards(f"quota of {user}", remove)
     return EffectiveRequest(request=alter(remove=False), happened=is_there)
@@ -124,7 +118,7 @@ async def _alter_user_scram_credentials(server: Server) -> EffectiveRequest:
         # Controllers do not describe users; a user that there is not cannot be deleted.
         deletion = ScramCredentialDeletion(name=user, mechanism=_SHA_256)
         request = AlterUserScramCredentialsRequest(deletions=[deletion])
-        return told(await server.ask_controller(request)) == 0
+        return visible_error(await server.ask_controller(request)) == 0
 
     async def remove() -> None:
         await was_there()
@@ -227,12 +221,12 @@ def _acls(kind: Callable[..., Any], name: str) -> Any:
 
 async def _has_acl(server: Server, name: str) -> bool:
     answer = await server.ask(_acls(DescribeAclsRequest, name))
-    return not told(answer) and bool(answer.resources)
+    return not visible_error(answer) and bool(answer.resources)
 
 
 def _delete_acl_afterwards(server: Server, name: str) -> None:
     async def remove() -> None:
-        told(await server.ask_controller(_no_acl(name)))
+        visible_error(await server.ask_controller(_no_acl(name)))
 
     server.remove_afterwards(f"ACL of {name}", remove)
 
@@ -250,7 +244,7 @@ def _describes_tokens(server: Server) -> bool:
 async def _hmacs(server: Server, renewer: str) -> list[bytes]:
     """Return the HMACs of the tokens that this user may renew."""
     answer = await server.ask(DescribeDelegationTokenRequest(owners=None))
-    told(answer)
+    visible_error(answer)
     return [
         token.hmac
         for token in answer.tokens
@@ -261,7 +255,7 @@ async def _hmacs(server: Server, renewer: str) -> list[bytes]:
 async def _expire(server: Server, hmac: bytes) -> bool:
     """End a token; return True if it was known."""
     request = ExpireDelegationTokenRequest(hmac=hmac, expiry_time_period_ms=-1)
-    return told(await server.ask_controller(request)) == 0
+    return visible_error(await server.ask_controller(request)) == 0
 
 
 async def _image(server: Server) -> MetadataImage:

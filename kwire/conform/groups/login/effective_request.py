@@ -13,7 +13,7 @@ from kwire.conform.server import Server
 from kwire.conform.verdict import Skipped
 from kwire.error_codes import ErrorCode
 
-_NOT_TOLD = frozenset(
+_HIDDEN = frozenset(
     {
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         ErrorCode.GROUP_AUTHORIZATION_FAILED,
@@ -24,7 +24,7 @@ _NOT_TOLD = frozenset(
         ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
     }
 )
-"""Codes of a cluster that does not tell the user whether a request was carried out."""
+"""Codes that hide from the user whether a request was carried out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ Prepare = Callable[[Server], Awaitable[EffectiveRequest]]
 """Creates what a request needs, has it removed afterwards, and returns it. Raises Skipped."""
 
 
-def told(answer: Any) -> int:
-    """Return the first error code of an answer. Raises Skipped where the user may not know."""
+def visible_error(answer: Any) -> int:
+    """Return the first error code of an answer. Raises Skipped for one that hides the result."""
     code = first_error(answer)
-    if code in _NOT_TOLD:
+    if code in _HIDDEN:
         raise Skipped(f"the user of the credentials gets {error_text(code)}")
     return code

@@ -14,7 +14,7 @@ from kwire.conform.check import Check, CheckSection, Member, Members, family
 from kwire.conform.expectation import reaction_text
 from kwire.conform.groups.login.answers import SESSION_OVER, exchange_unauthenticated
 from kwire.conform.groups.login.cluster_requests import CLUSTER_REQUESTS
-from kwire.conform.groups.login.effective_request import EffectiveRequest, Prepare, told
+from kwire.conform.groups.login.effective_request import EffectiveRequest, Prepare, visible_error
 from kwire.conform.groups.login.states import STATES, UnauthenticatedState
 from kwire.conform.groups.login.topic_requests import TOPIC_REQUESTS
 from kwire.conform.needs import Need
@@ -88,7 +88,7 @@ def _not_carried_out(state: UnauthenticatedState) -> Check:
 async def _carried_out(prepare: Prepare, server: Server) -> None:
     effective, _ = await _prepared(prepare, server)
     answer = await server.ask(effective.request, effective.version)
-    if (code := told(answer)) and not await effective.happened():
+    if (code := visible_error(answer)) and not await effective.happened():
         raise Skipped(f"the cluster refuses it: {error_text(code)}")
     await server.wait_for("the effect", effective.happened)
     if effective.undo is not None:

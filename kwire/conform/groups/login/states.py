@@ -6,7 +6,6 @@ Java: SaslServerAuthenticator.SaslState, KafkaChannel.maybeBeginServerReauthenti
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,6 +38,7 @@ from kwire.messages.a51_alter_user_scram_credentials import (
 from kwire.net.address import Address
 from kwire.net.negotiation import api_versions_request
 from kwire.net.sasl import Credentials, Login, Mechanism
+from kwire.net.scram_keys import salted_password
 
 LONGEST_WAIT = 20.0
 """Seconds that a check waits for the end of a session."""
@@ -218,13 +218,12 @@ async def _own_user(server: Server, address: Address) -> Credentials:
         return True
 
     server.remove_afterwards(f"SCRAM credential of {name}", remove)
-    algorithm = mechanism.removeprefix("SCRAM-").replace("-", "").lower()
     upsertion = ScramCredentialUpsertion(
         name=name,
         mechanism=number,
         iterations=_ITERATIONS,
         salt=_SALT,
-        salted_password=hashlib.pbkdf2_hmac(algorithm, name.encode(), _SALT, _ITERATIONS),
+        salted_password=salted_password(mechanism, name.encode(), _SALT, _ITERATIONS),
     )
     request = AlterUserScramCredentialsRequest(upsertions=[upsertion])
     expect_error(await server.ask_controller(request), 0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from kwire.conform.expectation import first_error
-from kwire.conform.groups.login.effective_request import EffectiveRequest, Prepare, told
+from kwire.conform.groups.login.effective_request import EffectiveRequest, Prepare, visible_error
 from kwire.conform.groups.records.log import PRODUCE_BY_NAME, batch, produce_request
 from kwire.conform.groups.topics.creating import create, delete_afterwards, new_topic
 from kwire.conform.reaction import error_text
@@ -71,7 +71,7 @@ async def _create_partitions(server: Server) -> EffectiveRequest:
 
     async def has_two() -> bool:
         answer = await server.ask_controller(two(validate_only=True))
-        return told(answer) == ErrorCode.INVALID_PARTITIONS
+        return visible_error(answer) == ErrorCode.INVALID_PARTITIONS
 
     return EffectiveRequest(request=two(validate_only=False), happened=has_two)
 
@@ -113,7 +113,7 @@ async def _produce(server: Server) -> EffectiveRequest:
 
     async def is_written() -> bool:
         answer = await server.ask(latest)
-        return not told(answer) and answer.topics[0].partitions[0].offset > 0
+        return not visible_error(answer) and answer.topics[0].partitions[0].offset > 0
 
     _demand_here(server, leader.peer)
     version = leader.version_up_to(request, PRODUCE_BY_NAME)
@@ -137,7 +137,9 @@ async def _offset_commit(server: Server) -> EffectiveRequest:
         connection = await server.connection()
         version = connection.version_up_to(asked, _FETCH_ONE_GROUP)
         answer = await connection.ask_coordinator(asked, version)
-        return not told(answer) and answer.topics[0].partitions[0].committed_offset == _OFFSET
+        return (
+            not visible_error(answer) and answer.topics[0].partitions[0].committed_offset == _OFFSET
+        )
 
     _demand_here(server, coordinator.peer)
     version = coordinator.version_up_to(request, _COMMIT_BY_NAME)
@@ -147,7 +149,7 @@ async def _offset_commit(server: Server) -> EffectiveRequest:
 async def _own_topic(server: Server) -> str:
     """Create a topic of one partition; return its name. Raises Skipped."""
     name = server.name()
-    code = told(await create(server, new_topic(name)))
+    code = visible_error(await create(server, new_topic(name)))
     if code:
         raise Skipped(f"the cluster creates no topic: {error_text(code)}")
     # A broker learns of it a moment later.
@@ -161,12 +163,12 @@ async def _is_described(server: Server, topic: str) -> bool:
 
 async def _has_topic(server: Server, topic: str) -> bool:
     request = CreateTopicsRequest(topics=[new_topic(topic)], validate_only=True)
-    return told(await server.ask_controller(request)) == ErrorCode.TOPIC_ALREADY_EXISTS
+    return visible_error(await server.ask_controller(request)) == ErrorCode.TOPIC_ALREADY_EXISTS
 
 
 async def _is_set(server: Server, topic: str) -> bool:
     answer = await server.ask(_setting(topic))
-    return not told(answer) and answer.results[0].configs[0].value == _VALUE
+    return not visible_error(answer) and answer.results[0].configs[0].value == _VALUE
 
 
 def _setting(topic: str) -> DescribeConfigsRequest:
