@@ -286,9 +286,9 @@ def _pair(text: str) -> tuple[str, object]:
 
 def _yaml(text: str | None) -> object:
     """Return a value as in a rules file; text that is no YAML stays, for the check to refuse."""
-    from kwire.text.yaml_data import COMMAND, BadYaml, read_yaml_data
+    from kwire.text.yaml_data import COMMAND_BOUNDS, BadYaml, read_yaml_data
 
     try:
-        return None if text is None else read_yaml_data(text, COMMAND)[0]
+        return None if text is None else read_yaml_data(text, COMMAND_BOUNDS)[0]
     except BadYaml:
         return text

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kwire.cluster_document.document import VERSION, ClusterDocument
 from kwire.text.untrusted import CUT, LONGEST, cut_repr, read_text
-from kwire.text.yaml_data import BadYaml, Bounds, Place, read_yaml_data, text_or_null
+from kwire.text.yaml_data import BadYaml, Bounds, ValuePath, read_yaml_data, text_or_null
 from kwire.text.yaml_file import BadFile
 
 BOUNDS = Bounds(characters=LONGEST, depth=16, values=30_000_000)
@@ -68,13 +68,13 @@ def _check_version(data: Any, name: str) -> None:
         )
 
 
-def _yaml(text: str) -> tuple[Any, Mapping[Place, int]]:
+def _yaml(text: str) -> tuple[Any, Mapping[ValuePath, int]]:
     # Names of topics and users are text whatever they look like (`no`, `1e3`), and so are numbers
     # until the model of the document asks for one.
     return read_yaml_data(text, BOUNDS, text_or_null)
 
 
-def _json(text: str) -> tuple[Any, Mapping[Place, int]]:
+def _json(text: str) -> tuple[Any, Mapping[ValuePath, int]]:
     try:
         return json.loads(text, object_pairs_hook=_unique), {}
     except BadFile:
@@ -96,7 +96,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def _mistake(mistake: Any, lines: Mapping[Place, int]) -> str:
+def _mistake(mistake: Any, lines: Mapping[ValuePath, int]) -> str:
     place = tuple(mistake["loc"])
     # A key that is missing has no line, nor has one of a mapping: the nearest above has.
     nearest = (place[:end] for end in range(len(place), 0, -1))

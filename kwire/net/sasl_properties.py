@@ -13,7 +13,7 @@ from kwire.errors import InvalidValue
 from kwire.net.jaas import login_module
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.wrong_property import WrongProperty
-from kwire.text.properties import COMMAND
+from kwire.text.properties import TOKEN_COMMAND
 
 if TYPE_CHECKING:
     from kwire.net.bearer_token import TokenSource
@@ -40,7 +40,7 @@ SASL_KNOWN = {
     URL_ENCODED,
     RETRIEVER,
     HANDLER,
-    COMMAND,
+    TOKEN_COMMAND,
     ALLOW_HTTP,
 }
 
@@ -105,11 +105,11 @@ def _token_source(pairs: Mapping[str, str], options: Mapping[str, str]) -> Token
     """Return the one source that the properties name."""
     from kwire.net.token_sources import TokenCommand, TokenFile
 
-    url, command = pairs.get(URL), pairs.get(COMMAND)
+    url, command = pairs.get(URL), pairs.get(TOKEN_COMMAND)
     if bool(url) == bool(command):
         trouble = "both" if url else "neither"
-        reason = f"OAUTHBEARER needs {URL} or {COMMAND}, and there is {trouble}"
-        raise WrongProperty(COMMAND if url else MECHANISM, reason)
+        reason = f"OAUTHBEARER needs {URL} or {TOKEN_COMMAND}, and there is {trouble}"
+        raise WrongProperty(TOKEN_COMMAND if url else MECHANISM, reason)
     if command:
         return TokenCommand(arguments=_words(command))
     assert url
@@ -187,5 +187,5 @@ def _words(command: str) -> tuple[str, ...]:
     except ValueError:
         words = ()
     if not words:
-        raise WrongProperty(COMMAND, f"{COMMAND} must be a program and its arguments")
+        raise WrongProperty(TOKEN_COMMAND, f"{TOKEN_COMMAND} must be a program and its arguments")
     return words

@@ -10,7 +10,7 @@ from kwire.errors import InvalidValue
 from kwire.permissions import changeable_by_others, warn_if_readable
 from kwire.text.untrusted import read_text
 
-COMMAND = "kwire.oauthbearer.token.command"
+TOKEN_COMMAND = "kwire.oauthbearer.token.command"
 """Of kwire alone: a program that prints a token."""
 
 _PASSWORD = re.compile(
@@ -32,7 +32,11 @@ class Properties(dict[str, str]):
 
 
 def is_password(name: str) -> bool:
-    """Return True for a config of Kafka's type PASSWORD, or another with such an end."""
+    """Return True for a config of Kafka's type PASSWORD, or another with such an end.
+
+    It decides what is refused, so it must not match too much. `flows.masks` decides what is hidden,
+    and matches more.
+    """
     return bool(_PASSWORD.search(name))
 
 
@@ -44,7 +48,7 @@ def read_properties(path: Path) -> Properties:
     """
     pairs = parse_properties(read_text(path, InvalidValue))
     for name in pairs:
-        if name.endswith(COMMAND) and (reason := changeable_by_others(path)):
+        if name.endswith(TOKEN_COMMAND) and (reason := changeable_by_others(path)):
             raise InvalidValue(f"{name} is not run: {reason}")
     if any(pairs[name] and is_password(name) for name in pairs):
         warn_if_readable(path)

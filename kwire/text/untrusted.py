@@ -10,7 +10,6 @@ from kwire.errors import KwireError
 _DIGITS = 19
 """Digits of the longest number that is read: 2^63 - 1 has so many."""
 
-
 LONGEST = 256_000_000
 """Characters of the longest file that is read as text."""
 
@@ -46,7 +45,7 @@ def whole_number(text: str, *, bits: int) -> int | None:
 
 
 class _Quote(Repr):
-    """Cuts lists and what is in them, too."""
+    """A repr that is cut at every level, as `cut_repr` needs it."""
 
     def repr_int(self, x: int, level: int) -> str:
         # Python refuses to print a number of more than 4300 digits.
@@ -55,7 +54,7 @@ class _Quote(Repr):
 
 
 def cut_repr(value: object, longest: int = CUT) -> str:
-    """Return what `repr` does, of a long value only the beginning: errors quote it."""
+    """Return the repr of a value for an error, of a long value only the beginning."""
     if isinstance(value, str | bytes):
         text = repr(value[:longest])
         return text if len(value) <= longest else f"{text}…"

@@ -31,15 +31,15 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _QUOTES = "a text that begins with ! needs quotes around it"
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
-NUMBER = 64
-"""Characters of the longest number; what is longer is text. 1:1:1…, in base 60, takes minutes."""
+LONGEST_NUMBER = 64
+"""Characters; a longer scalar is text. A number in base 60 as 1:1:1… takes minutes otherwise."""
 
-Place = tuple[str | int, ...]
+ValuePath = tuple[str | int, ...]
 """The keys and indexes that lead to a value."""
 
 
 class BadYaml(InvalidValue):
-    """A text that is no YAML, or more of it than is taken; the sentence has the line."""
+    """A text that is no YAML, or exceeds its bounds; the sentence has the line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +51,10 @@ class Bounds:
     values: int
 
 
-FILE = Bounds(characters=1_000_000, depth=16, values=100_000)
+FILE_BOUNDS = Bounds(characters=1_000_000, depth=16, values=100_000)
 """Of a file that a person wrote: a service's configuration, rules, expectations."""
 
-COMMAND = Bounds(characters=8192, depth=8, values=500)
+COMMAND_BOUNDS = Bounds(characters=8192, depth=8, values=500)
 """Of what a viewer sends, or an option has: one rule, one value. It is read in the event loop."""
 
 
@@ -64,7 +64,7 @@ def plain_value(event: ScalarEvent) -> Any:
     A date is text, since no field of kwire has one.
     """
     text: str = event.value
-    if not event.implicit[0] or len(text) > NUMBER:
+    if not event.implicit[0] or len(text) > LONGEST_NUMBER:
         return text
     if text in _NULLS:
         return None
@@ -104,11 +104,11 @@ class _Open:
 class _Reader:
     scalar: Callable[[ScalarEvent], Any]
     bounds: Bounds
-    lines: dict[Place, int] = field(default_factory=dict)
+    lines: dict[ValuePath, int] = field(default_factory=dict)
     root: Any = None
     _count: int = 0
     _stack: list[_Open] = field(default_factory=list)
-    _place: list[str | int] = field(default_factory=list)
+    _path: list[str | int] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
         line = event.start_mark.line + 1 if event.start_mark else 0
@@ -128,7 +128,7 @@ class _Reader:
         elif isinstance(event, MappingEndEvent | SequenceEndEvent):
             self._stack.pop()
             if self._stack:
-                self._place.pop()
+                self._path.pop()
 
     def _counted(self, line: int) -> None:
         self._count += 1
@@ -141,7 +141,7 @@ class _Reader:
             return
         self._add(self.scalar(event), line)
         if self._stack:
-            self._place.pop()
+            self._path.pop()
 
     def _key(self, key: str, line: int) -> None:
         if key in self._stack[-1].data:
@@ -157,7 +157,7 @@ class _Reader:
         self._stack.append(_Open(data))
 
     def _add(self, value: Any, line: int) -> None:
-        """Add a value to what is open, and step to its place."""
+        """Add a value to the innermost open mapping or list; the path leads to it from now on."""
         if not self._stack:
             if self._count > 1:
                 raise BadYaml(f"line {line}: one file is one document, a second one begins here")
@@ -166,19 +166,19 @@ class _Reader:
         above = self._stack[-1]
         if isinstance(above.data, dict):
             assert above.key is not None, "a key comes before its value"
-            self._place.append(above.key)
+            self._path.append(above.key)
             above.data[above.key], above.key = value, None
         else:
-            self._place.append(len(above.data))
+            self._path.append(len(above.data))
             above.data.append(value)
-        self.lines[tuple(self._place)] = line
+        self.lines[tuple(self._path)] = line
 
 
 def read_yaml_data(
     text: str,
-    bounds: Bounds = FILE,
+    bounds: Bounds = FILE_BOUNDS,
     scalar: Callable[[ScalarEvent], Any] = plain_value,
-) -> tuple[Any, Mapping[Place, int]]:
+) -> tuple[Any, Mapping[ValuePath, int]]:
     """Return the data of a text, None if it has none, and the line of each value.
 
     scalar: makes a value of each scalar. Raises BadYaml.

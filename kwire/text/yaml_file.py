@@ -13,7 +13,7 @@ from kwire.text.untrusted import CUT, cut_repr
 from kwire.text.yaml_data import BadYaml, read_yaml_data
 
 SHOWN = 20
-"""Mistakes that are told at once."""
+"""Most mistakes in one error."""
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from kwire.text.untrusted import cut_repr
-from kwire.text.yaml_data import COMMAND, FILE, BadYaml, Bounds, read_yaml_data
+from kwire.text.yaml_data import COMMAND_BOUNDS, FILE_BOUNDS, BadYaml, Bounds, read_yaml_data
 from tests.support.bombs import YAML_BOMBS
 
 
 @pytest.mark.parametrize("text", YAML_BOMBS.values(), ids=list(YAML_BOMBS))
-@pytest.mark.parametrize("bounds", [COMMAND, FILE], ids=["command", "file"])
+@pytest.mark.parametrize("bounds", [COMMAND_BOUNDS, FILE_BOUNDS], ids=["command", "file"])
 def test_a_bomb_is_refused_in_a_line_and_takes_no_memory(text: str, bounds: Bounds) -> None:
     tracemalloc.start()
     try:

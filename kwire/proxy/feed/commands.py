@@ -27,7 +27,7 @@ from kwire.proxy.flows.decoded_frame import ENCODING
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.language import parse
 from kwire.text.untrusted import cut_repr
-from kwire.text.yaml_data import COMMAND, BadYaml, read_yaml_data
+from kwire.text.yaml_data import COMMAND_BOUNDS, BadYaml, read_yaml_data
 
 RELEASES: dict[str, Action | None] = {"resume": None, "drop": Drop(), "close": Close()}
 """The names by which viewers release a held message, and the action; None lets it pass."""
@@ -132,6 +132,6 @@ class Controls:
 
 def _value(text: str) -> object:
     try:
-        return read_yaml_data(text, COMMAND)[0]
+        return read_yaml_data(text, COMMAND_BOUNDS)[0]
     except BadYaml as error:
         raise InvalidValue(f"{cut_repr(text)} is no value: quote it if it is text") from error

@@ -36,7 +36,7 @@ from kwire.proxy.filters.presets import expand
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
 from kwire.text.untrusted import cut_repr, read_text
-from kwire.text.yaml_data import COMMAND, BadYaml, read_yaml_data
+from kwire.text.yaml_data import COMMAND_BOUNDS, BadYaml, read_yaml_data
 from kwire.text.yaml_file import BadFile, Rate, Seconds, Strict, checked, read_yaml, seconds
 
 
@@ -229,7 +229,7 @@ def read_rule(text: str) -> tuple[Rule, ...]:
     Raises BadRules, in one line.
     """
     try:
-        value, _ = read_yaml_data(text, COMMAND)
+        value, _ = read_yaml_data(text, COMMAND_BOUNDS)
     except BadYaml as error:
         raise BadRules(f"{error}; quote what has a comma or a colon") from error
     if not isinstance(value, dict):
