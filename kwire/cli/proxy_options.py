@@ -216,6 +216,6 @@ Check = Annotated[
     bool,
     typer.Option(
         "--check",
-        help="With --config: say what makes this file less safe, and end; see docs/service.md.",
+        help="With --config: say what makes this file less safe, and end; see docs/proxy-check.md.",
     ),
 ]

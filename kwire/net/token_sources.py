@@ -39,7 +39,7 @@ class TokenEndpoint:
 
     url: of https (RFC 6749, 2.3.1), or of http on this machine. tls: None for the system's
     authorities. is_urlencoded: True to encode client id and secret, as the RFC says and Kafka does
-    not by default. allow_http: True to send the secret in the clear to other machines, too. Raises
+    not by default. allow_http: True to send the secret unencrypted to other machines, too. Raises
     InvalidValue.
     """
 
@@ -54,7 +54,7 @@ class TokenEndpoint:
 
     def __post_init__(self) -> None:
         if not (self._is_tls or self._is_local or self.allow_http):
-            raise InvalidValue(f"{self} would get the client's secret in the clear")
+            raise InvalidValue(f"{self} would get the client's secret unencrypted")
 
     async def fetch(self) -> BearerToken:
         """Ask for a token. Raises TokenUnavailable, BadTls."""

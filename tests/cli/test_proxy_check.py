@@ -47,7 +47,7 @@ def test_a_problem_fails_and_programs_get_one_object(kwire: Command, tmp_path: P
                 "id": "secrets/recorded",
                 "key": "clusters[1].record.show_secrets",
                 "verdict": "problem",
-                "sentence": "secrets are recorded in clear",
+                "sentence": "secrets are recorded unmasked",
                 "evidence": ["clusters[1].record.show_secrets: true"],
                 "advice": "remove `show_secrets`",
                 "source": "docs/capture-format.md",

@@ -122,7 +122,7 @@ URL = "sasl.oauthbearer.token.endpoint.url"
             BEARER + f"{URL}=http://idp/t\nsasl.jaas.config=M required clientId=a"
             " clientSecret=s3cret;",
             3,
-            "the token endpoint http://idp/t would get the client's secret in the clear: write"
+            "the token endpoint http://idp/t would get the client's secret unencrypted: write"
             " https:, or kwire.oauthbearer.allow.http=true",
         ),
         (BEARER + f"{URL}=ftp://a/s3cret", 3, "must be a URL of https:, http: or file:"),

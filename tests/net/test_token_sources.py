@@ -163,7 +163,7 @@ async def test_an_endpoint_that_hangs_or_is_not_there_is_named(endpoint: Endpoin
 
 @pytest.mark.parametrize("url", ["http://idp/token", "http://192.0.2.1/", "HTTP://0.0.0.0/"])
 def test_a_secret_is_not_sent_to_another_machine_in_the_clear(url: str) -> None:
-    with pytest.raises(InvalidValue, match="would get the client's secret in the clear"):
+    with pytest.raises(InvalidValue, match="would get the client's secret unencrypted"):
         TokenEndpoint(url=url, client_id="a", client_secret="b")
 
 

@@ -23,7 +23,7 @@ NO_TLS = FindingKind(
     id="security/no-tls",
     verdict=FindingVerdict.WARNING,
     meaning="A controller's listener has a login without TLS: with PLAIN the password crosses the"
-    " network in clear. On localhost this is for your information.",
+    " network unencrypted. On localhost this is for your information.",
     advice="use SASL_SSL",
     source="KIP-43",
 )

@@ -1,4 +1,4 @@
-"""Check where traffic and passwords cross a network in clear, and whose certificates are taken."""
+"""Check where traffic and passwords cross a network unencrypted, and which certificates count."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TO_CLIENTS = FindingKind(
     id="tls/clients-in-clear",
     verdict=FindingVerdict.PROBLEM,
     meaning="The proxy uses TLS with the node, and none with clients on other machines: their"
-    " traffic, passwords of PLAIN included, crosses the network in clear.",
+    " traffic, passwords of PLAIN included, crosses the network unencrypted.",
     advice="write `tls: {certificate: CERT, key: KEY}`",
     source="docs/tls.md",
 )
@@ -41,7 +41,7 @@ TO_NODE = FindingKind(
     id="tls/node-in-clear",
     verdict=FindingVerdict.PROBLEM,
     meaning="Clients use TLS, and the proxy sends what it has decrypted to a node on another"
-    " machine in clear.",
+    " machine unencrypted.",
     advice="write `upstream_tls: {authorities: CA}`",
     source="docs/tls.md",
 )
@@ -104,15 +104,15 @@ def _in_clear(keyed: KeyedListener) -> Iterator[Weakness]:
             OFF,
             f"{keyed.key}.tls",
             "none",
-            f"what passes between clients of {listen} and {upstream} crosses the network in clear"
-            f"{unless}",
+            f"what passes between clients of {listen} and {upstream} crosses the network"
+            f" unencrypted{unless}",
             verdict=FindingVerdict.PROBLEM if reads else None,
         )
     elif listener.tls is None and keyed.is_open:
-        sentence = f"clients of {listen} send their traffic and passwords in clear"
+        sentence = f"clients of {listen} send their traffic and passwords unencrypted"
         yield weakness(TO_CLIENTS, f"{keyed.key}.tls", "none", sentence)
     elif listener.upstream_tls is None and keyed.is_far:
-        sentence = f"what clients send by TLS goes on to {upstream} in clear"
+        sentence = f"what clients send by TLS goes on to {upstream} unencrypted"
         yield weakness(TO_NODE, f"{keyed.key}.upstream_tls", "none", sentence)
 
 
@@ -175,7 +175,7 @@ def _own_in_clear(key: str, file: Path | None, security: Security, host: str) ->
         OWN,
         key,
         file or "none",
-        f"{sends} to {host} crosses the network in clear",
+        f"{sends} to {host} crosses the network unencrypted",
         verdict=FindingVerdict.PROBLEM if _sends_secret(security) else None,
         PROTOCOL="SSL" if security.sasl is None else "SASL_SSL",
     )

@@ -60,9 +60,9 @@ def _nothing(_: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedFile:
-    """A file, the key that names it, if it holds secrets, and what reads it at the start.
+    """A file that a key of the configuration names.
 
-    read: raises LocalError if the proxy would not start with this file.
+    read: what reads it at the start; raises LocalError if the proxy would not start with this file.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""Check the addresses at which the proxy takes nodes to be: clients are led to them."""
+"""Check the rules for addresses of nodes: clients are led to whatever they allow."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ OPEN = FindingKind(
     verdict=FindingVerdict.PROBLEM,
     meaning="A rule of `allowed_nodes` allows more than a cluster has: the whole of a wide network,"
     " all names below one label, the proxy's own machine, link-local addresses, or ports below"
-    " 1024. Who gets an address named leads clients, and the proxy's logins, there. If only this"
-    " machine reaches the listeners, it is a warning.",
+    " 1024. Whoever can put an address into a message can lead clients, and the proxy's logins,"
+    " there. If only this machine reaches the listeners, it is a warning.",
     advice="write `allowed_nodes: [NODES]`, and add the hosts and ports at which nodes advertise"
     " themselves",
     source="docs/addresses.md",
@@ -33,7 +33,7 @@ KINDS = (OPEN,)
 
 
 def check(config: ProxyConfig) -> Iterator[Weakness]:
-    """Report rules by which clients could be led elsewhere than to nodes."""
+    """Report rules that allow more than nodes."""
     for key, cluster in clusters(config):
         is_open = any(not is_loopback(listener.listen.host) for listener in cluster.listeners)
         nodes = dict.fromkeys(str(listener.upstream) for listener in cluster.listeners)

@@ -1,4 +1,4 @@
-"""Check whom the proxy lets do what only it may do: relays that are open, rights that are lent."""
+"""Check what clients get from the proxy: hidden nodes, and rights of its own."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ LENT = FindingKind(
 CERTIFICATE = FindingKind(
     id="rights/lent-certificate",
     verdict=FindingVerdict.PROBLEM,
-    meaning="The proxy shows nodes a certificate of its own for clients that need none: nodes take"
-    " everybody who reaches the listener for the proxy, unless they log in by SASL. If only this"
+    meaning="The proxy shows nodes a certificate of its own for clients that need none: to nodes,"
+    " everybody who reaches the listener is the proxy, unless they log in by SASL. If only this"
     " machine reaches it, it is a warning.",
     advice="write `tls: {certificate: CERT, key: KEY, clients: CA}`",
     source="docs/tls.md",
@@ -47,7 +47,7 @@ KINDS = (HIDDEN_NODE, LENT, CERTIFICATE)
 
 
 def check(config: ProxyConfig) -> Iterator[Weakness]:
-    """Report nodes that are opened to the network, and rights of the proxy that others get."""
+    """Report nodes that the proxy opens to the network, and rights that it lends."""
     for keyed in listeners(config):
         yield from _hidden_node(keyed)
         yield from _certificate(keyed)
@@ -84,7 +84,7 @@ def _certificate(keyed: KeyedListener) -> Iterator[Weakness]:
             CERTIFICATE,
             f"{keyed.key}.upstream_tls",
             f"with the certificate in {tls.certificate}",
-            f"{keyed.listener.upstream} takes everybody who reaches {keyed.listener.listen} for"
+            f"to {keyed.listener.upstream}, everybody who reaches {keyed.listener.listen} is"
             " the proxy, unless they log in by SASL",
             verdict=None if keyed.is_open else FindingVerdict.WARNING,
         )

@@ -9,17 +9,15 @@ from itertools import pairwise
 
 from kwire.doctor.finding import FindingKind, FindingVerdict
 from kwire.doctor.proxy_config.weakness import Weakness, clusters, weakness
+from kwire.proxy.feed.datagrams import SHORTEST_TOKEN
 from kwire.proxy.service.config import ProxyConfig
 
-SHORTEST = 16
-"""Bytes of a token: 128 bits if they are drawn."""
-
 ENOUGH = 32.0
-"""Bits that a token must have by the frequency of its bytes; one of 100,000 tokens of sixteen drawn
-hex digits has fewer."""
+"""Bits that a token must have by the frequency of its bytes. Of 100,000 tokens of sixteen random
+hex digits one has fewer."""
 
 WORDS = (b"password", b"passw0rd", b"secret", b"token", b"changeme", b"change-me", b"example")
-"""What people write where a token belongs."""
+"""Words of tokens that people have made up."""
 
 _NEW_TOKEN = "run `(umask 077; openssl rand -hex 16 > FILE)`, and give viewers the new one"
 
@@ -41,7 +39,7 @@ GUESSABLE = FindingKind(
 RECORDED = FindingKind(
     id="secrets/recorded",
     verdict=FindingVerdict.PROBLEM,
-    meaning="A recording has secrets in clear: tokens of logins, keys, values of sensitive"
+    meaning="A recording has unmasked secrets: tokens of logins, keys, values of sensitive"
     " configurations.",
     advice="remove `show_secrets`",
     source="docs/capture-format.md",
@@ -70,26 +68,26 @@ def check(config: ProxyConfig) -> Iterator[Weakness]:
                 sentence = f"the token in {path} {how}"
                 yield weakness(kind, f"{key}.feed.token", path, sentence, FILE=path)
         if cluster.record is not None and cluster.record.show_secrets:
-            sentence = "secrets are recorded in clear"
+            sentence = "secrets are recorded unmasked"
             yield weakness(RECORDED, f"{key}.record.show_secrets", "true", sentence)
     if config.show is not None and config.show.show_secrets:
-        yield weakness(SHOWN, "show.show_secrets", "true", "secrets are printed in clear")
+        yield weakness(SHOWN, "show.show_secrets", "true", "secrets are printed unmasked")
 
 
 def _weak(token: bytes) -> FindingKind | None:
-    if len(token) < SHORTEST:
+    if len(token) < SHORTEST_TOKEN:
         return SHORT
     return GUESSABLE if _is_guessable(token) else None
 
 
 def _is_guessable(token: bytes) -> bool:
-    """True for words that stand for a password, for sequences, and for few different bytes."""
+    """Return True for made-up words, sequences, repetitions, and few different bytes."""
     if any(word in token.lower() for word in WORDS):
         return True
     steps = sum(abs(after - before) <= 1 for before, after in pairwise(token))
     if 4 * steps >= 3 * len(token):  # 0123456789abcdef, aaaa…
         return True
-    # What is said twice counts once.
+    # Of a repetition only one unit counts.
     unit = next(
         n for n in range(1, len(token) + 1) if token == (token[:n] * len(token))[: len(token)]
     )

@@ -22,7 +22,7 @@ LIMIT = 8192
 """Bytes of the longest datagram."""
 
 SHORTEST_TOKEN = 16
-"""Bytes of the shortest token: who has recorded a datagram can try tokens without the proxy."""
+"""Bytes, 128 random bits: whoever has recorded a datagram can try tokens without the proxy."""
 
 MAGIC = b"kwf"
 VERSION = 2

@@ -71,10 +71,10 @@ PROXY_HEAD = """\
 
 It reads the [file of a service](service.md), and the files that it names, and says what an attacker
 could use. It opens no port, connects to nothing, runs no script and changes nothing. Run it as the
-user of the service: whose files these are counts.
+user of the service, because it checks who can read and change these files.
 
 ```
-secrets/recorded  PROBLEM  secrets are recorded in clear
+secrets/recorded  PROBLEM  secrets are recorded unmasked
                            - clusters[1].record.show_secrets: true
                            > remove `show_secrets`
 files/readable    PROBLEM  token holds secrets, and every user of this machine can read it
