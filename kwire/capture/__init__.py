@@ -11,10 +11,10 @@ from kwire.capture.file import CannotRecord, CaptureFile, CaptureFiles
 from kwire.capture.reading import (
     CaptureInfo,
     Damage,
+    any_shows_secrets,
     capture_info,
     captures_at,
     read_capture,
-    show_secrets,
 )
 from kwire.capture.record import NOTICE, REQUEST, RESPONSE, CaptureRecord
 from kwire.capture.repair import Repair, repair_capture
@@ -36,9 +36,9 @@ __all__ = [
     "RecordEncoder",
     "Repair",
     "Window",
+    "any_shows_secrets",
     "capture_info",
     "captures_at",
     "read_capture",
     "repair_capture",
-    "show_secrets",
 ]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kwire.capture.encoding import RecordEncoder
 from kwire.capture.file import CaptureFile
-from kwire.capture.reading import Damage, capture_info, read_capture, show_secrets
+from kwire.capture.reading import Damage, any_shows_secrets, capture_info, read_capture
 from kwire.capture.record import CaptureRecord
 
 DamageReport = Callable[[Damage], None]
@@ -45,7 +45,7 @@ def merge_captures(sources: Sequence[Path], target: Path, report: DamageReport) 
     """
     streams = [events_of(read_capture(path), report) for path in sources]
     merged = heapq.merge(*streams, key=lambda group: (group[0].at_us, _identity(group[0])))
-    return write_events(_distinct(merged), target, shows_secrets=show_secrets(sources))
+    return write_events(_distinct(merged), target, shows_secrets=any_shows_secrets(sources))
 
 
 def write_events(
@@ -53,7 +53,7 @@ def write_events(
 ) -> int:
     """Write events to a capture, all or nothing; how many there were.
 
-    shows_secrets: True if a capture that they come from says so.
+    shows_secrets: True if a capture that they come from has secrets that are not masked.
     """
     file, encoder, count = CaptureFile(target, shows_secrets=shows_secrets), RecordEncoder(), 0
     try:

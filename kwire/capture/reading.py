@@ -54,7 +54,7 @@ class Damage:
 class CaptureInfo:
     """The facts of a file's header.
 
-    start: offset of the first block, in bytes. shows_secrets: secrets were recorded as they passed.
+    start: offset of the first block, in bytes. shows_secrets: secrets are not masked.
     """
 
     version: int
@@ -88,8 +88,8 @@ def capture_info(path: Path) -> CaptureInfo:
         return read_info(file, path)
 
 
-def show_secrets(paths: Iterable[Path]) -> bool:
-    """Return True if a capture of these says that its secrets were recorded. Raises FileError."""
+def any_shows_secrets(paths: Iterable[Path]) -> bool:
+    """Return True if one of these captures has secrets that are not masked. Raises FileError."""
     return any(capture_info(path).shows_secrets for path in paths)
 
 

@@ -16,7 +16,7 @@ VERSION = 2
 VERSION_KEY = "kwire.capture.version"
 
 SECRETS_KEY, SECRETS_SHOWN = "kwire.capture.secrets", b"shown"
-"""Metadata of a file whose secrets were recorded as they passed; it is left out of all others."""
+"""Metadata of a file whose secrets are not masked; all others leave it out."""
 
 MAGIC = b"Obj\x01"
 SYNC_SIZE = 16

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from kwire.capture import CaptureRecord, Damage, Window, show_secrets
+from kwire.capture import CaptureRecord, Damage, Window, any_shows_secrets
 from kwire.capture.editing import events_of, write_events
 from kwire.cli.capture_files import files, print_damage, print_written, records_of
 from kwire.cli.display import Display
@@ -43,8 +43,8 @@ class CaptureReading:
 
     @property
     def shows_secrets(self) -> bool:
-        """True if a capture says that its secrets were recorded."""
-        return show_secrets(files(self.captures))
+        """True if a capture has secrets that are not masked."""
+        return any_shows_secrets(files(self.captures))
 
     def show(self, display: Display) -> None:
         """Print every event; exit with 1 if a part of a capture cannot be read."""

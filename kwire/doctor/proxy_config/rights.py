@@ -79,7 +79,7 @@ def _hidden_node(keyed: KeyedListener) -> Iterator[Weakness]:
 
 def _certificate(keyed: KeyedListener) -> Iterator[Weakness]:
     tls = keyed.listener.upstream_tls
-    if tls is not None and keyed.listener.lends_certificate and not keyed.listener.knows_clients:
+    if tls is not None and keyed.listener.presents_certificate and not keyed.listener.knows_clients:
         yield weakness(
             CERTIFICATE,
             f"{keyed.key}.upstream_tls",

@@ -188,8 +188,8 @@ class ClusterRuntime:
 
     async def change(self, loaded: LoadedFilters, recording: ClusterRecording | None) -> None:
         """Filter and record like this from now on, on connections that are open as well."""
-        before_rights, self.config = self.config.lent_rights, loaded.config
-        if self.config.lent_rights != before_rights:
+        before_rights, self.config = self.config.lending_sentences, loaded.config
+        if self.config.lending_sentences != before_rights:
             self._tell_rights()
         self.filters.use(loaded)
         if _has_filters(self.config) and self.proxy.filters is None:
@@ -214,7 +214,7 @@ class ClusterRuntime:
             await self.recording.end()
 
     def _tell_rights(self) -> None:
-        for sentence in self.config.lent_rights:
+        for sentence in self.config.lending_sentences:
             self._tell(ServiceEventKind.RIGHTS_LENT, sentence)
 
     def _audit(self, change: RoutedChange) -> None:

@@ -163,7 +163,7 @@ class ProxyListenerConfig(Strict):
         )
 
     @property
-    def lends_certificate(self) -> bool:
+    def presents_certificate(self) -> bool:
         """True if nodes know clients of this listener by the proxy's certificate."""
         return self.listener.presents_certificate
 
@@ -254,10 +254,10 @@ class ClusterConfig(Strict):
     record: RecordConfig | None = None
 
     @property
-    def lent_rights(self) -> tuple[str, ...]:
-        """Sentences that tell whose rights clients have, where these are the proxy's."""
+    def lending_sentences(self) -> tuple[str, ...]:
+        """A sentence for each way in which clients get rights of the proxy's own."""
         sentences = []
-        if certificates := [str(at.listen) for at in self.listeners if at.lends_certificate]:
+        if certificates := [str(at.listen) for at in self.listeners if at.presents_certificate]:
             sentences.append(
                 f"clients of {', '.join(certificates)} have the rights of the proxy's certificate"
             )
@@ -324,8 +324,8 @@ class ClusterConfig(Strict):
 
     @model_validator(mode="after")
     def _lends_knowingly(self) -> ClusterConfig:
-        """Check that nobody from elsewhere gets the proxy's rights without proving who they are."""
-        lending = [at for at in self.listeners if at.lends_certificate]
+        """Check that no client of another machine gets rights of the proxy without an option."""
+        lending = [at for at in self.listeners if at.presents_certificate]
         if self.lend_rights and not lending and not self.has_principal:
             raise KeyConflict(
                 "{lend_rights} has nothing to lend: it is for {upstream_tls} with a certificate,"

@@ -183,7 +183,7 @@ class ProxyService:
 
     def _ready(self) -> tuple[bool, str]:
         clusters = self._config.clusters
-        sentences = (sentence for cluster in clusters for sentence in cluster.lent_rights)
+        sentences = (sentence for cluster in clusters for sentence in cluster.lending_sentences)
         return self._state == "ready", "; ".join((self._state, *sentences))
 
     async def _drain(self) -> None:

@@ -175,7 +175,7 @@ def test_nobody_beyond_loopback_gets_the_proxys_certificate_unasked(file: Path) 
         lending(file, "0.0.0.0:1", CERTIFICATE, "lend_rights: true"),
     ):
         (cluster,) = read_config(path).clusters
-        (sentence,) = cluster.lent_rights
+        (sentence,) = cluster.lending_sentences
         assert sentence.endswith("have the rights of the proxy's certificate")
 
 
@@ -186,8 +186,8 @@ def test_only_rights_that_there_are_can_be_lent(file: Path) -> None:
         read_config(lending(file, "127.0.0.1:1", "", "serve: {mode: metadata}, lend_rights: true"))
     serve = "serve: {mode: metadata, client_config: client.properties}"
     (cluster,) = read_config(lending(file, "127.0.0.1:1", "", serve)).clusters
-    assert cluster.lent_rights == ()
+    assert cluster.lending_sentences == ()
     path = lending(file, "127.0.0.1:1", "", f"{serve}, lend_rights: true")
     (cluster,) = read_config(path).clusters
-    (sentence,) = cluster.lent_rights
+    (sentence,) = cluster.lending_sentences
     assert sentence == "changes that clients make have the rights of the proxy's principal"
