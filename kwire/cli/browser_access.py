@@ -6,8 +6,8 @@ Any page that the same browser shows, and any process of the machine, can send r
    Origin and Sec-Fetch-Site.
 2. Other users and their processes do not know the key of the address that is printed. It is good
    once; the browser that brings it gets cookies.
-3. Browsers send the cookies of a host to all of its ports. These are bound to a folder that is
-   drawn for each run, so that no other server of the machine is sent them.
+3. Browsers send the cookies of a host to all of its ports. These are bound to a folder with a
+   random name, so that browsers do not send them to other servers of the machine.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 SOCKET = "ws"
-"""Where in the folder the websocket of a screen is. Only that of a page has an Origin."""
+"""The websocket of a screen, in the folder. Browsers send an Origin with its request."""
 
 DOWNLOADS = "download"
-"""The folder from which textual's page fetches files, wherever the page is."""
+"""The folder of textual's downloads: its page asks for it at the root of the server."""
 
 _REUSED = "this address was used, or is not whole: open the last one that kwire watch has printed"
 
@@ -78,7 +78,7 @@ class BrowserAccess:
         return ""
 
     def why_refused(self, request: BrowserRequest) -> str:
-        """Return why a request is refused, or nothing; one for `/` has the key, and no cookie."""
+        """Return why a request is refused, or nothing; one for `/` has a key and no cookie."""
         folder, _, rest = request.path.lstrip("/").partition("/")
         # 1.
         if list(request.hosts) != [self.host]:

@@ -21,7 +21,7 @@ _Properties = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Settings of server.properties, for all nodes: the way for secret values.",
+        help="Settings as in a server.properties, for all nodes; secret ones belong here.",
     ),
 ]
 

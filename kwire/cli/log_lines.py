@@ -1,7 +1,7 @@
-"""Log lines on stderr that no peer can break: a record begins one line, further ones are indented.
+"""Log lines on stderr that no peer can break: a message is one line, a traceback is indented.
 
-Names and errors of peers are in the messages. What could end a line or command a terminal is
-written as an escape.
+Names and errors of peers are in the messages. Characters that could end a line or command a
+terminal are written as escapes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _INDENT = "    "
 
 
 class HarmlessLines(logging.Formatter):
-    """Formats as its base does; a message is one line, and a traceback is indented below it."""
+    """Formats as its base does, and escapes."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         return harmless(super().formatMessage(record))

@@ -14,14 +14,15 @@ from kwire.errors import InvalidValue
 
 
 def check_file(file: Path, *, as_json: bool) -> None:
-    """Print the weaknesses of a file. Raises WrongUsage for one that cannot be used, and Exit with
-    1 if one of them is a problem.
+    """Print the weaknesses of a file.
+
+    Raises WrongUsage for a file that is no configuration, and Exit with 1 if there is a problem.
     """
     from kwire import permissions
     from kwire.doctor.proxy_config.examine import examine
     from kwire.proxy.service.config import parse_config
 
-    # What it warns of when a file is read is among the findings.
+    # The findings say what it would warn of.
     warnings = logging.getLogger(permissions.__name__)
     warnings.disabled = True
     try:

@@ -94,7 +94,7 @@ class TextLines(logging.Formatter):
 class _BoundedQueueHandler(QueueHandler):
     """Leaves out records that find no room: traffic never waits for a reader of the log.
 
-    The next record that finds room stands behind one that says how many were left out.
+    Before the next one that finds room comes a record that says how many were left out.
     """
 
     def __init__(self, queue: Queue[logging.LogRecord]) -> None:
@@ -112,7 +112,7 @@ class _BoundedQueueHandler(QueueHandler):
 
 
 class _PatientListener(QueueListener):
-    """Ends behind the lines that wait, also where these leave no room."""
+    """Ends after the lines that wait, even if the queue is full."""
 
     def __init__(self, queue: Queue[Any], writer: logging.Handler) -> None:
         super().__init__(queue, writer)

@@ -51,7 +51,7 @@ _CONTENT = (
 
 
 class BrowserScreen(AppService):
-    """The process of one browser's screen, which ends with the browser's websocket, and it with it.
+    """The process of one browser's screen. It and the browser's websocket end together.
 
     `stop` waits until the process has ended: asyncio complains, with a traceback, of one that
     outlives its loop.
@@ -100,7 +100,7 @@ vars(server)["AppService"] = BrowserScreen  # the name by which `handle_websocke
 
 
 class WatchServer(server.Server):
-    """Serves browsers of this machine that have brought the key; `BrowserAccess` says which."""
+    """Serves browsers of this machine that `BrowserAccess` does not refuse."""
 
     def __init__(self, command: str, port: int) -> None:
         super().__init__(command, host=HOST, port=port, title="kwire watch")
@@ -149,17 +149,17 @@ class WatchServer(server.Server):
         response.headers["Content-Security-Policy"] = _CONTENT.format(host=self._access.host)
 
     async def _let_in(self, request: web.Request) -> web.Response:
-        """Take the key for cookies, and the browser to the page."""
+        """Exchange the key for cookies, and redirect the browser to the page."""
         if problem := self._access.use_key(request.query.get("key", "")):
             raise web.HTTPForbidden(text=problem)
         response = web.Response(status=303, headers={"Location": f"/{self._access.folder}/"})
         for path, value in self._access.cookies:
             response.headers.add("Set-Cookie", self._cookie(path, value))
-        self._print(f"a browser is there; for another one open {self._access.url}")
+        self._print(f"a browser is connected; for another one open {self._access.url}")
         return response
 
     def _cookie(self, path: str, value: str) -> str:
-        # Two of one name: aiohttp's set_cookie would keep the second alone.
+        # Two cookies have one name: aiohttp's set_cookie would keep only the second.
         name = self._access.cookie_name
         return f"{name}={value}; Path={path}; HttpOnly; SameSite=Strict"
 
@@ -196,7 +196,7 @@ class WatchServer(server.Server):
         await asyncio.gather(*closing, return_exceptions=True)  # a browser may be gone already
 
     def initialize_logging(self) -> None:
-        """Log no requests, those that are no HTTP neither: anybody could fill the terminal."""
+        """Log no requests, nor bytes that are no HTTP: anybody could fill the terminal."""
         logging.getLogger("aiohttp").addHandler(logging.NullHandler())
 
 

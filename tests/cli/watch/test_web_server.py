@@ -67,7 +67,7 @@ async def test_the_key_is_printed_anew_for_another_browser(
 ) -> None:
     async with ClientSession() as other:
         await other.get(served.server._access.url)
-    printed = f"a browser is there; for another one open {served.server._access.url}\n"
+    printed = f"a browser is connected; for another one open {served.server._access.url}\n"
     assert capsys.readouterr().err == printed
 
 
