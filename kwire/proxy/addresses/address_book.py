@@ -15,7 +15,7 @@ FORMER = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Naming:
+class MessageAddress:
     """An address of a node in a message. node_id: None if the message does not name the node.
 
     by_node: True in responses, which nodes send. Clients send requests, so an address there is
@@ -35,7 +35,7 @@ OnListener = Callable[[Address | str], None]
 class ListenerOpener(Protocol):
     """Opens the listeners that an address book requests."""
 
-    def request(self, naming: Naming, on_listener: OnListener) -> None:
+    def request(self, named: MessageAddress, on_listener: OnListener) -> None:
         """Open a listener in front of an address, and call back."""
 
     def accepted(self, address: Address) -> None:
@@ -49,8 +49,8 @@ class AddressBook:
     """Looks up the proxy's address for a node's, and the other way round.
 
     advertised_host: the host in the proxy's addresses, in place of the one its listeners listen at,
-    which may be a wildcard such as 0.0.0.0. opener: set before traffic flows, or what messages
-    request waits for it. named: the nodes' addresses that nodes have named since it was emptied.
+    which may be a wildcard such as 0.0.0.0. named_by_nodes: the nodes' addresses that nodes have
+    named since it was emptied. Requests for listeners wait until `open_with` is called.
     """
 
     def __init__(self, advertised_host: str | None = None) -> None:
@@ -60,8 +60,8 @@ class AddressBook:
         self._former: OrderedDict[Address, Address] = OrderedDict()
         self._unbelieved: set[Address] = set()
         self._opener: ListenerOpener | None = None
-        self._waiting: list[tuple[Naming, OnListener]] = []
-        self.named: set[Address] = set()
+        self._waiting: list[tuple[MessageAddress, OnListener]] = []
+        self.named_by_nodes: set[Address] = set()
 
     def add(self, node: Address, listening: Address, *, believed: bool = True) -> Address:
         """Add a listener in front of a node; return the address that others are given for it.
@@ -103,11 +103,11 @@ class AddressBook:
         is_ours = proxied is not None and address_key(address) in self._node_addresses
         return address if is_ours else proxied
 
-    def look_up(self, naming: Naming) -> Address | None:
-        """Return the same for an address in a message, and remember that nodes name it."""
-        proxied = self.proxy_address(naming.address)
-        if proxied is not None and naming.by_node:
-            self.named.add(address_key(self.node_address(naming.address)))
+    def look_up(self, named: MessageAddress) -> Address | None:
+        """Return the proxy's address for one in a message; remember it if a node names it."""
+        proxied = self.proxy_address(named.address)
+        if proxied is not None and named.by_node:
+            self.named_by_nodes.add(address_key(self.node_address(named.address)))
         return proxied
 
     def node_address(self, address: Address) -> Address:
@@ -118,18 +118,18 @@ class AddressBook:
         """Set what opens listeners, and open those that were requested before."""
         self._opener = opener
         waiting, self._waiting = self._waiting, []
-        for naming, on_listener in waiting:
-            self.request_listener(naming, on_listener)
+        for named, on_listener in waiting:
+            self.request_listener(named, on_listener)
 
-    def request_listener(self, naming: Naming, on_listener: OnListener) -> None:
+    def request_listener(self, named: MessageAddress, on_listener: OnListener) -> None:
         """Call `on_listener` once a listener is in front of the node, or cannot be."""
-        proxied = self.look_up(naming)
+        proxied = self.look_up(named)
         if proxied is not None:
             on_listener(proxied)
         elif self._opener is None:
-            self._waiting.append((naming, on_listener))
+            self._waiting.append((named, on_listener))
         else:
-            self._opener.request(naming, on_listener)
+            self._opener.request(named, on_listener)
 
     def accepted(self, address: Address) -> None:
         """Take note that a node has accepted a request that names the node at this address."""

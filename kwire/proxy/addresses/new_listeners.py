@@ -19,7 +19,7 @@ from typing import Any, Self
 from kwire.errors import KwireError
 from kwire.net.address import Address
 from kwire.net.tasks import cancel_and_wait
-from kwire.proxy.addresses.address_book import AddressBook, Naming, OnListener
+from kwire.proxy.addresses.address_book import AddressBook, MessageAddress, OnListener
 from kwire.proxy.addresses.opened_listeners import OpenedListener, OpenedListeners
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
@@ -32,8 +32,8 @@ SWEEP = 5.0
 AT_ONCE = 10
 """Most nodes that are tried at once before their listeners expire."""
 
-NOTICES = 1000
-"""Refusals that are remembered as told."""
+REPORTED = 1000
+"""Most notices that are remembered, so that none is sent twice."""
 
 
 class NewListeners:
@@ -51,7 +51,7 @@ class NewListeners:
         self._allowed = allowed or AllowedNodes()
         self._opened = OpenedListeners(proxy.is_used)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     async def __aenter__(self) -> Self:
         for listener, address in self._proxy.addresses.items():
@@ -67,23 +67,23 @@ class NewListeners:
         """Open a listener; return the address that others are given. Raises CannotListen."""
         return self._book.add(listener.upstream, await self._proxy.listen(listener))
 
-    def request(self, naming: Naming, on_listener: OnListener) -> None:
+    def request(self, named: MessageAddress, on_listener: OnListener) -> None:
         """Open a listener once, however many messages wait for it."""
         self._close_unaccepted()
-        node = self._book.node_address(naming.address)
+        node = self._book.node_address(named.address)
         opened = self._opened.find(node)
-        is_enough = opened is not None and (opened.believed or naming.by_node)
-        reason = "" if is_enough else self._refusal(node, naming)
+        is_enough = opened is not None and (opened.believed or named.by_node)
+        reason = "" if is_enough else self._refusal(node, named)
         if reason:
             on_listener(reason)
             return
         if opened is None:
-            opened = self._opened.begin(node, naming, time.monotonic())
+            opened = self._opened.begin(node, named, time.monotonic())
             self._start(self._open(opened))
-        if naming.by_node:
-            self._believe(opened, naming.node_id)
+        if named.by_node:
+            self._believe(opened, named.node_id)
         elif not opened.believed:
-            opened.requests.add(naming.flow)
+            opened.requests.add(named.flow)
         if opened.address is None:
             opened.waiting.append(on_listener)
         else:
@@ -97,22 +97,24 @@ class NewListeners:
 
     def tell(self, notice: Notice) -> None:
         """Show a notice once."""
-        if notice.text in self._told:
+        if notice.text in self._reported:
             return
-        # Clients choose what stands in them: forget all rather than grow.
-        if len(self._told) >= NOTICES:
-            self._told.clear()
-        self._told.add(notice.text)
+        # Clients choose their words: forget all rather than grow.
+        if len(self._reported) >= REPORTED:
+            self._reported.clear()
+        self._reported.add(notice.text)
         self._proxy.tell(notice)
 
-    def _refusal(self, node: Address, naming: Naming) -> str:
+    def _refusal(self, node: Address, named: MessageAddress) -> str:
         """Return the reason why a message gets no listener for an address, "" if it gets one."""
-        configured = (one.upstream for one in self._proxy.addresses if one.guard is None)
+        configured = (
+            listener.upstream for listener in self._proxy.addresses if listener.guard is None
+        )
         if refusal := self._allowed.refusal(node, configured):
             return refusal
         now = time.monotonic()
-        self._opened.take_named(self._book.named, now)
-        surplus = self._opened.surplus(naming, now)
+        self._opened.take_named(self._book.named_by_nodes, now)
+        surplus = self._opened.surplus(named, now)
         if isinstance(surplus, OpenedListener):
             self._close(surplus, "its node or another one has a newer address")
             return ""
@@ -145,7 +147,7 @@ class NewListeners:
 
     async def _sweep(self) -> None:
         now = time.monotonic()
-        self._opened.take_named(self._book.named, now)
+        self._opened.take_named(self._book.named_by_nodes, now)
         self._close_unaccepted()
         await asyncio.gather(*map(self._expire, self._opened.expired(now)[:AT_ONCE]))
 
@@ -153,7 +155,7 @@ class NewListeners:
         """Close a listener that nobody has named for long, if no Kafka node is behind it."""
         assert opened.listener is not None, "only what is open expires"
         if await self._proxy.is_kafka(opened.listener):
-            opened.named = time.monotonic()  # copies of the log may name it: look again later
+            opened.named_at = time.monotonic()  # copies of the log may name it: look again later
         elif self._opened.find(opened.node) is opened:
             self._close(opened, "nobody has named it for long, and no Kafka node is there")
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from kwire.net.address import Address
-from kwire.proxy.addresses.address_book import Naming, OnListener, address_key
+from kwire.proxy.addresses.address_book import MessageAddress, OnListener, address_key
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.flows.flow import Flow, Outcome
 
 PER_NODE = 8
-"""Most listeners for one node. Nodes have one or two; the others are for addresses of before."""
+"""Most listeners for one node. Nodes have one or two; the others are for their former addresses."""
 
 PER_CONNECTION = 8
 """Most listeners for addresses in requests of one connection that no node has accepted yet."""
@@ -24,7 +24,7 @@ LISTENERS = 1000
 """Most listeners that are open at once for addresses in messages."""
 
 SETTLED = 60.0
-"""Seconds after a node was named in which its listener is not closed for the sake of another."""
+"""Seconds after a node was named in which its listener is not closed for another one."""
 
 EXPIRY = 3600.0
 """Seconds after a node was named, until its listener is closed if the node is gone."""
@@ -34,14 +34,14 @@ EXPIRY = 3600.0
 class OpenedListener:
     """A listener for an address in messages.
 
-    named: when a node named it last, seconds of a steady clock. requests: flows of requests that
+    named_at: when a node named it last, seconds of a steady clock. requests: flows of requests that
     named it, before a node did. listener, address: None while it is being opened; the address is
     what others are given. waiting: is called when it is open.
     """
 
     node: Address
     node_id: int | None
-    named: float
+    named_at: float
     guard: ListenerGuard = field(default_factory=ListenerGuard)
     listener: Listener | None = None
     address: Address | None = None
@@ -65,9 +65,9 @@ class OpenedListeners:
         """Return the listener in front of a node."""
         return self._by_node.get(address_key(node))
 
-    def begin(self, node: Address, naming: Naming, now: float) -> OpenedListener:
+    def begin(self, node: Address, named: MessageAddress, now: float) -> OpenedListener:
         """Add a listener that is about to be opened."""
-        opened = OpenedListener(node=node, node_id=naming.node_id, named=now)
+        opened = OpenedListener(node=node, node_id=named.node_id, named_at=now)
         self._by_node[address_key(node)] = opened
         return opened
 
@@ -75,16 +75,16 @@ class OpenedListeners:
         """Forget a listener."""
         del self._by_node[address_key(opened.node)]
 
-    def take_named(self, named: set[Address], now: float) -> None:
+    def take_named(self, nodes: set[Address], now: float) -> None:
         """Take note of nodes that were named since the last time; empties the set."""
-        for key in named & self._by_node.keys():
-            self._by_node[key].named = now
-        named.clear()
+        for key in nodes & self._by_node.keys():
+            self._by_node[key].named_at = now
+        nodes.clear()
 
-    def surplus(self, naming: Naming, now: float) -> OpenedListener | str | None:
-        """Return what stands against one more listener: None, one to be closed, or a reason."""
-        if not naming.by_node:
-            connection = naming.flow.connection
+    def surplus(self, named: MessageAddress, now: float) -> OpenedListener | str | None:
+        """Return None if there is room for a listener, else one to close for it, or the reason."""
+        if not named.by_node:
+            connection = named.flow.connection
             requested = [
                 opened
                 for opened in self._by_node.values()
@@ -94,13 +94,13 @@ class OpenedListeners:
             if len(requested) < PER_CONNECTION:
                 return None
             return f"{PER_CONNECTION} addresses in requests of this client wait to be accepted"
-        return self._surplus_of(naming.node_id, now, room_for=1)
+        return self._surplus_of(named.node_id, now, room_for=1)
 
     def believe(
         self, opened: OpenedListener, node_id: int | None, now: float
     ) -> OpenedListener | None:
         """Believe a listener's address; return another listener that has to make room for it."""
-        opened.named = now
+        opened.named_at = now
         if opened.believed:
             return None
         opened.guard.believed = True
@@ -113,7 +113,7 @@ class OpenedListeners:
         return surplus if isinstance(surplus, OpenedListener) else None
 
     def unaccepted(self) -> list[OpenedListener]:
-        """Return those whose requests have ended, and that no node has named."""
+        """Return those that no node has named, and whose requests have ended."""
         return [
             opened
             for opened in self._by_node.values()
@@ -137,7 +137,7 @@ class OpenedListeners:
         ):
             if len(opened) + room_for > limit:
                 unused = self._unused(opened, now - SETTLED)
-                return min(unused, key=lambda one: one.named) if unused else reason
+                return min(unused, key=lambda opened: opened.named_at) if unused else reason
         return None
 
     def _unused(self, among: Iterable[OpenedListener], since: float) -> list[OpenedListener]:
@@ -146,7 +146,7 @@ class OpenedListeners:
             opened
             for opened in among
             if opened.believed
-            and opened.named < since
+            and opened.named_at < since
             and opened.listener is not None
             and not self._is_used(opened.listener)
         ]

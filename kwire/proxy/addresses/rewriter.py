@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from kwire.codec.declaration import Message, Request
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.net.address import Address
-from kwire.proxy.addresses.address_book import AddressBook, Naming
+from kwire.proxy.addresses.address_book import AddressBook, MessageAddress
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.filters.filter import Call
 from kwire.proxy.flows.flow import Flow, Notice, NoticeKind
@@ -15,7 +15,7 @@ from kwire.proxy.flows.node_addresses import NodeAddress, node_addresses
 from kwire.proxy.flows.text import printable
 
 REFUSALS = 100
-"""Refused addresses in one request from which on others in it are not looked at: they cost time."""
+"""Refused addresses in one request after which no other is looked at: each costs time."""
 
 HOST_SHOWN = 100
 """Characters of a host in a message that are shown; names have 255 at most."""
@@ -39,13 +39,13 @@ class AddressRewriter:
         refusals = _Refusals()
         for node_address in node_addresses(message):
             before = node_address.address
-            naming = Naming(
+            named = MessageAddress(
                 address=before,
                 node_id=node_id if node_address.node_id is None else node_address.node_id,
                 by_node=not isinstance(message, Request),
                 flow=_flow(call),
             )
-            await self._rewrite(node_address, naming, call, refusals)
+            await self._rewrite(node_address, named, call, refusals)
             changed |= node_address.address != before
         self._report(refusals, call)
         return changed
@@ -67,10 +67,10 @@ class AddressRewriter:
                     if isinstance(message, VotersRecord) and node == reader:
                         node_address.change(self._book.node_address(address))
                     else:
-                        naming = Naming(
+                        named = MessageAddress(
                             address=address, node_id=node, by_node=True, flow=_flow(call)
                         )
-                        await self._rewrite(node_address, naming, call, refusals)
+                        await self._rewrite(node_address, named, call, refusals)
         self._report(refusals, call)
         return [batch.encode() for batch in batches], end
 
@@ -80,29 +80,29 @@ class AddressRewriter:
             self._book.accepted(node_address.address)
 
     async def _rewrite(
-        self, node_address: NodeAddress, naming: Naming, call: Call, refusals: _Refusals
+        self, node_address: NodeAddress, named: MessageAddress, call: Call, refusals: _Refusals
     ) -> None:
-        known = self._book.look_up(naming)
+        known = self._book.look_up(named)
         if known is not None:
             node_address.change(known)
             return
 
-        if refusals.count >= REFUSALS and not naming.by_node:
-            refusals.add(naming, f"{REFUSALS} other addresses in this request were refused")
+        if refusals.count >= REFUSALS and not named.by_node:
+            refusals.add(named, f"{REFUSALS} other addresses in this request were refused")
             return
 
         def begin(resume: Callable[[Address | str], None]) -> None:
-            self._book.request_listener(naming, resume)
+            self._book.request_listener(named, resume)
 
         address = await call.until(begin)
         if isinstance(address, str):
-            refusals.add(naming, address)
+            refusals.add(named, address)
             return
         node_address.change(address)
-        call.note(f"listening at {address} in front of {_shown(naming)}")
+        call.note(f"listening at {address} in front of {_shown(named)}")
 
     def _report(self, refusals: _Refusals, call: Call) -> None:
-        """Note on the flow which addresses stay, and say so to whoever watches the proxy."""
+        """Note on the flow which addresses stay, and send notices of them."""
         flow = call.flow
         for text in refusals.sentences():
             call.note(text)
@@ -114,28 +114,28 @@ class _Refusals:
     """The addresses of one message that stay as they are: one sentence for each reason."""
 
     def __init__(self) -> None:
-        self._by_reason: dict[str, list[Naming]] = {}
+        self._by_reason: dict[str, list[MessageAddress]] = {}
         self.count = 0
 
-    def add(self, naming: Naming, reason: str) -> None:
-        self._by_reason.setdefault(reason, []).append(naming)
+    def add(self, named: MessageAddress, reason: str) -> None:
+        self._by_reason.setdefault(reason, []).append(named)
         self.count += 1
 
     def sentences(self) -> list[str]:
-        return [_sentence(namings, reason) for reason, namings in self._by_reason.items()]
+        return [_sentence(addresses, reason) for reason, addresses in self._by_reason.items()]
 
 
-def _sentence(namings: list[Naming], reason: str) -> str:
-    more = f", and {len(namings) - 1} more in this message," if len(namings) > 1 else ""
+def _sentence(addresses: list[MessageAddress], reason: str) -> str:
+    more = f", and {len(addresses) - 1} more in this message," if len(addresses) > 1 else ""
     stay = "stay" if more else "stays"
-    first = _shown(namings[0])
-    return f"the address {first}{more} in {namings[0].flow.api} {stay} as it is: {reason}"
+    first = _shown(addresses[0])
+    return f"the address {first}{more} in {addresses[0].flow.api} {stay} as it is: {reason}"
 
 
-def _shown(naming: Naming) -> str:
+def _shown(named: MessageAddress) -> str:
     """Return an address and its node in words; a host in a message may be any text."""
-    address = Address(printable(naming.address.host, HOST_SHOWN), naming.address.port)
-    return f"{address}" if naming.node_id is None else f"{address} of node {naming.node_id}"
+    address = Address(printable(named.address.host, HOST_SHOWN), named.address.port)
+    return f"{address}" if named.node_id is None else f"{address} of node {named.node_id}"
 
 
 def _flow(call: Call) -> Flow:

@@ -53,7 +53,7 @@ class VirtualNodes:
             if listener.node_id is not None
         }
         self._failed: set[int] = set()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     @property
     def addresses(self) -> Mapping[int, Address]:
@@ -98,7 +98,7 @@ class VirtualNodes:
             if node_id not in nodes or moved:
                 del self._opened[node_id], self._addresses[node_id]
                 await proxy.unlisten(listener)
-        self._tell_refused(proxy, image)
+        self._report_refused(proxy, image)
         for listener in self._missing(proxy, image):
             assert listener.node_id is not None, "it is for a node of the metadata"
             try:
@@ -125,7 +125,7 @@ class VirtualNodes:
             addresses = dict.fromkeys((own, *controllers))
             targets = [address for address in addresses if address is not None]
             if len(self._addresses) >= LIMIT:
-                self._tell(proxy, f"clients see {LIMIT} nodes of the cluster and no more")
+                self._report(proxy, f"clients see {LIMIT} nodes of the cluster and no more")
                 return
             if targets:
                 first, *standbys = targets
@@ -138,18 +138,18 @@ class VirtualNodes:
                     guard=ListenerGuard(believed=True),
                 )
 
-    def _tell_refused(self, proxy: Proxy, image: MetadataImage) -> None:
+    def _report_refused(self, proxy: Proxy, image: MetadataImage) -> None:
         """Tell of the nodes whose registered addresses do not count."""
         for id in sorted({*image.cluster.controllers, *image.cluster.brokers}):
             address = _registered_address(id, image)
             reason = "" if address is None else self._refusal(address)
             if address is not None and reason and id not in self._upstreams:
                 shown = Address(printable(address.host, 100), address.port)
-                self._tell(proxy, f"no connection to node {id} at {shown}: {reason}")
+                self._report(proxy, f"no connection to node {id} at {shown}: {reason}")
 
-    def _tell(self, proxy: Proxy, text: str) -> None:
-        if text not in self._told and len(self._told) < LIMIT:
-            self._told.add(text)
+    def _report(self, proxy: Proxy, text: str) -> None:
+        if text not in self._reported and len(self._reported) < LIMIT:
+            self._reported.add(text)
             proxy.tell_about(self._first[0], NoticeKind.ADDRESS_REFUSED, text)
 
 

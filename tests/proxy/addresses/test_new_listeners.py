@@ -16,7 +16,7 @@ from kwire.proxy.addresses.opened_listeners import OpenedListener, OpenedListene
 from kwire.proxy.data_path.allowed_nodes import AddressRule, AllowedNodes
 from scripted_node import ScriptedNode
 from tests.support.eventually import eventually
-from tests.support.proxy.addresses.address_books import a_flow, naming
+from tests.support.proxy.addresses.address_books import a_flow, message_address
 from tests.support.proxy.dialogue import connection
 from tests.support.proxy.notices import notice_texts
 
@@ -44,7 +44,7 @@ class Opening:
         """Return what a message gets that names an address."""
         future: asyncio.Future[Address | str] = asyncio.get_running_loop().create_future()
         self.book.request_listener(
-            naming(node_id, address, by_node=by_node, flow=flow), future.set_result
+            message_address(node_id, address, by_node=by_node, flow=flow), future.set_result
         )
         return await future
 
@@ -74,7 +74,7 @@ def host(number: int) -> Address:
 async def test_the_listeners_that_are_there_are_in_the_book() -> None:
     book = AddressBook()
     early: list[Address | str] = []
-    book.request_listener(naming(1, Address("NODE-1", 9092)), early.append)
+    book.request_listener(message_address(1, Address("NODE-1", 9092)), early.append)
     async with Proxy([FIRST]) as proxy, NewListeners(proxy, book):
         told = book.proxy_address(Address("node-1", 9092))
         assert told == proxy.addresses[FIRST]
@@ -169,7 +169,7 @@ async def test_a_listener_is_closed_when_its_node_is_not_named_any_more_and_gone
 
 def opened(listeners: OpenedListeners, node_id: int, number: int, now: float) -> OpenedListener:
     """A believed listener."""
-    new = listeners.begin(host(number), naming(node_id, host(number)), now)
+    new = listeners.begin(host(number), message_address(node_id, host(number)), now)
     new.listener = Listener(node_id=node_id, upstream=host(number))
     listeners.believe(new, node_id, now)
     return new
@@ -183,11 +183,11 @@ def test_the_oldest_address_makes_room_for_a_newer_one_of_its_node() -> None:
         assert one.listener is not None
         used.add(one.listener)
     listeners.take_named({host(3)}, HOUR)
-    assert listeners.surplus(naming(2, host(99)), HOUR) is olds[4]
-    assert listeners.surplus(naming(3, host(99)), HOUR) is None
+    assert listeners.surplus(message_address(2, host(99)), HOUR) is olds[4]
+    assert listeners.surplus(message_address(3, host(99)), HOUR) is None
     # One that was named or used just now has to stay.
     listeners.take_named({host(number) for number in range(20)}, HOUR)
-    assert isinstance(listeners.surplus(naming(2, host(99)), HOUR), str)
+    assert isinstance(listeners.surplus(message_address(2, host(99)), HOUR), str)
 
 
 def test_all_together_have_a_limit_at_which_the_oldest_makes_room(
@@ -196,8 +196,8 @@ def test_all_together_have_a_limit_at_which_the_oldest_makes_room(
     monkeypatch.setattr(opened_listeners, "LISTENERS", 3)
     listeners = OpenedListeners(lambda listener: False)
     olds = [opened(listeners, number, number, number) for number in range(3)]
-    assert listeners.surplus(naming(9, host(9)), HOUR) is olds[0]
-    assert listeners.surplus(naming(9, host(9)), 10.0) == (
+    assert listeners.surplus(message_address(9, host(9)), HOUR) is olds[0]
+    assert listeners.surplus(message_address(9, host(9)), 10.0) == (
         "3 listeners are open for addresses in messages"
     )
 
@@ -209,25 +209,25 @@ def test_all_together_have_a_limit_at_which_the_oldest_makes_room(
     )
 )
 def test_whatever_is_named_nobody_exceeds_the_limits(
-    namings: list[tuple[int, bool, int, int]],
+    message_addresses: list[tuple[int, bool, int, int]],
 ) -> None:
     """client or node, by whom, which address, and how much later."""
     listeners, now = OpenedListeners(lambda listener: False), 0.0
     clients = [connection() for _ in range(4)]
     believed: dict[int, set[OpenedListener]] = {}
     requested: dict[int, set[OpenedListener]] = {}
-    for who, by_node, number, later in namings:
+    for who, by_node, number, later in message_addresses:
         now += later
         if listeners.find(host(number)) is not None:
             continue
         flow = a_flow(clients[who])
-        message = naming(who, host(number), by_node=by_node, flow=flow)
+        message = message_address(who, host(number), by_node=by_node, flow=flow)
         surplus = listeners.surplus(message, now)
         if isinstance(surplus, str):
             continue
         if surplus is not None:
             assert by_node
-            assert now - surplus.named > opened_listeners.SETTLED
+            assert now - surplus.named_at > opened_listeners.SETTLED
             listeners.remove(surplus)
             believed[who].remove(surplus)
         new = listeners.begin(host(number), message, now)

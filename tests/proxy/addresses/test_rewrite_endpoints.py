@@ -132,9 +132,9 @@ def test_a_message_waits_until_the_proxy_listens_for_a_node_that_is_new() -> Non
     dialogue.ask(asked(MetadataRequest(), 12, 1), asked(MetadataRequest(), 12, 2))
     assert dialogue.answer(answered(METADATA, 12, 1)) == b""
     listeners = RequestedListeners(book)
-    ((naming, found),) = listeners.requests
-    assert (naming.node_id, naming.address, naming.by_node) == (4, Address("node", 9092), True)
-    found(book.add(naming.address, Address("0.0.0.0", 19092)))
+    ((named, found),) = listeners.requests
+    assert (named.node_id, named.address, named.by_node) == (4, Address("node", 9092), True)
+    found(book.add(named.address, Address("0.0.0.0", 19092)))
     assert hosts(dialogue.at_client) == [("here", 19092)]
     dialogue.answer(answered(METADATA, 12, 2))
     assert len(listeners.requests) == 1

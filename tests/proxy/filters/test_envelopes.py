@@ -325,9 +325,9 @@ def test_addresses_inside_count_when_the_answer_inside_accepts_them(
     dialogue = through(RewriteEndpoints(openings.book))
     added = AddRaftVoterRequest(listeners=[Listener(name="C", host="here", port=9093)])
     dialogue.ask(forwarded(added, 1))
-    ((naming, _),) = openings.requests
-    assert not naming.by_node
+    ((named, _),) = openings.requests
+    assert not named.by_node
     data = answered(AddRaftVoterResponse(error_code=error_code), 1, 77)[4:]
     dialogue.answer(answered(EnvelopeResponse(response_data=data), 0, 1))
-    assert naming.flow is dialogue.flows[0]
+    assert named.flow is dialogue.flows[0]
     assert openings.believed == believed

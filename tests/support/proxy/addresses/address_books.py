@@ -3,7 +3,7 @@
 from kwire.net.address import Address
 from kwire.proxy import ClientConnection, Flow, Notice
 from kwire.proxy.addresses import AddressBook
-from kwire.proxy.addresses.address_book import Naming, OnListener
+from kwire.proxy.addresses.address_book import MessageAddress, OnListener
 from tests.support.proxy.dialogue import connection
 
 
@@ -11,14 +11,14 @@ class RequestedListeners:
     """Listeners that a test opens, or refuses. requests: what was asked for, in order."""
 
     def __init__(self, book: AddressBook) -> None:
-        self.requests: list[tuple[Naming, OnListener]] = []
+        self.requests: list[tuple[MessageAddress, OnListener]] = []
         self.believed: list[Address] = []
         self.told: list[Notice] = []
         book.open_with(self)
 
-    def request(self, naming: Naming, on_listener: OnListener) -> None:
+    def request(self, named: MessageAddress, on_listener: OnListener) -> None:
         """Remember what is asked for."""
-        self.requests.append((naming, on_listener))
+        self.requests.append((named, on_listener))
 
     def accepted(self, address: Address) -> None:
         """Remember what a node has accepted."""
@@ -37,19 +37,19 @@ class InstantListeners(RequestedListeners):
         self.sought: list[tuple[int | None, Address]] = []
         super().__init__(self.book)
 
-    def request(self, naming: Naming, on_listener: OnListener) -> None:
+    def request(self, named: MessageAddress, on_listener: OnListener) -> None:
         """Open it."""
-        super().request(naming, on_listener)
-        self.sought.append((naming.node_id, naming.address))
+        super().request(named, on_listener)
+        self.sought.append((named.node_id, named.address))
         port = 20_000 + len(self.sought)
-        on_listener(self.book.add(naming.address, Address("proxy.example.org", port)))
+        on_listener(self.book.add(named.address, Address("proxy.example.org", port)))
 
 
-def naming(
+def message_address(
     node_id: int | None, address: Address, *, by_node: bool = True, flow: Flow | None = None
-) -> Naming:
+) -> MessageAddress:
     """An address in a message of some connection."""
-    return Naming(address=address, node_id=node_id, by_node=by_node, flow=flow or a_flow())
+    return MessageAddress(address=address, node_id=node_id, by_node=by_node, flow=flow or a_flow())
 
 
 def a_flow(of: ClientConnection | None = None) -> Flow:
