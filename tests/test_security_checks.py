@@ -1,4 +1,4 @@
-"""`make audit` and `make secrets`: what is not known, and what is not reviewed, is not well."""
+"""`make audit` and `make secrets`: what is not known, or not reviewed, fails."""
 
 import json
 from pathlib import Path
@@ -38,15 +38,15 @@ def answers(**by_service: object) -> dependency_audit.Ask:
     return ask
 
 
-def test_each_package_that_was_looked_up_and_has_nothing_is_well() -> None:
+def test_each_package_that_was_looked_up_and_has_nothing_is_clean() -> None:
     result = audit(answers(pypi=[JINJA]), frozenset({"jinja2"}))
-    assert result.is_well
+    assert result.is_clean
     assert report(result) == ["1 packages: no vulnerability of them is known."]
 
 
 def test_a_vulnerability_is_named_with_the_version_that_mends_it() -> None:
     result = audit(answers(pypi=[FLASK, JINJA]), frozenset({"flask", "jinja2"}))
-    assert not result.is_well
+    assert not result.is_clean
     assert report(result) == [
         "VULNERABLE: flask 0.5 has PYSEC-2019-179 (fixed in 1.0), PYSEC-2018-66 (fixed in 0.12.3)"
     ]
@@ -62,22 +62,22 @@ def test_a_vulnerability_is_named_with_the_version_that_mends_it() -> None:
     ],
     ids=["no service", "skipped", "skipped by both", "left out"],
 )
-def test_what_cannot_be_looked_up_is_not_known_and_never_well(ask: dependency_audit.Ask) -> None:
+def test_what_cannot_be_looked_up_is_not_known_and_never_clean(ask: dependency_audit.Ask) -> None:
     result = audit(ask, frozenset({"jinja2"}))
-    assert not result.is_well
+    assert not result.is_clean
     (line,) = report(result)
     assert line.startswith("NOT KNOWN: 1 packages could not be looked up, jinja2 for instance")
 
 
 def test_the_second_service_is_asked_for_what_the_first_does_not_know() -> None:
     result = audit(answers(pypi=[SKIPPED], osv=[JINJA]), frozenset({"jinja2"}))
-    assert result.is_well
+    assert result.is_clean
 
 
 def test_all_constraints_have_to_be_known() -> None:
     names = names_of(dependency_audit.FILE.read_text())
     assert {"cryptography", "aiohttp"} < names
-    assert not audit(answers(pypi=[JINJA]), names).is_well
+    assert not audit(answers(pypi=[JINJA]), names).is_clean
 
 
 AWS = "AKIA" + "Z7XQ3GTVW2KLMNP4"
