@@ -66,7 +66,7 @@ def on_signal(names: tuple[str, ...], callback: Callable[[], object]) -> bool:
 
     Windows' loops have no signal handlers; Python's own wake them there.
     """
-    import asyncio  # the codec imports this module, and does without
+    import asyncio  # imported here: the codec imports this module, and needs no event loop
 
     loop = asyncio.get_running_loop()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]

@@ -1,4 +1,4 @@
-"""Permissions of files: what kwire writes is private, what it trusts nobody else can change.
+"""Permissions: write private files, and refuse trusted files that other users could change.
 
 Traffic and secrets are written with `PRIVATE`, whatever the umask. Files that run code, or direct
 traffic, are checked as OpenSSH checks its own (StrictModes of sshd_config(5)): a program refuses
@@ -112,7 +112,7 @@ def readable_by_all(path: Path) -> str | None:
 
 
 def warn_if_readable(path: Path) -> None:
-    """Log a warning, once for each file, if every user of this machine can read it."""
+    """Log a warning if every user of this machine can read a file, once for each file."""
     if path not in _warned and (reason := readable_by_all(path)):
         import logging  # every command imports this module, and few warn
 

@@ -115,7 +115,7 @@ def _trusted(folder: Path) -> bool:
 
 
 def _is_own_alone(file: int) -> bool:
-    """True unless the file is or could be another user's, whose code would run with our rights."""
+    """True unless another user owns the file or may write it: its code runs with our rights."""
     if not hasattr(os, "geteuid"):
         return True
     status = os.fstat(file)

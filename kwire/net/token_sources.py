@@ -100,7 +100,7 @@ class TokenEndpoint:
         form += f"&scope={quote_plus(self.scope)}" if self.scope else ""
         request = Request(self.url, form.encode(), self._headers(), method="POST")
         try:
-            # On this machine not by the proxy of $http_proxy, which is another one.
+            # $http_proxy is another machine: it must not get what is for this one.
             proxies = [ProxyHandler({})] if self._is_local else []
             opener = build_opener(NoRedirect, HTTPSHandler(context=context), *proxies)
             with opener.open(request, timeout=self.timeout) as response:

@@ -1,4 +1,4 @@
-"""The addresses at which the proxy takes nodes to be, when a message names them.
+"""Rules for addresses of nodes that messages name.
 
 A message can name any address, also one that only the proxy reaches. So it counts only if a rule of
 the operator's allows it, or if its host is that of a configured node.

@@ -1,6 +1,6 @@
-"""Listeners that were opened since a message named a node: what passes there.
+"""The bytes that pass at a listener that was opened because a message named its node.
 
-Nobody configured such a node, so its address may be anything's. The proxy proves that a Kafka node
+Nobody configured such a node, so anything may be at its address. The proxy proves that a Kafka node
 is there before it passes a byte (`proof`), and closes a connection at the first byte that is no
 Kafka frame. Until a node has named the address as well, only the requests pass by which a node is
 recognized.

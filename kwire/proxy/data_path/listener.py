@@ -10,7 +10,10 @@ from kwire.net.tls import ClientTls, ServerTls
 
 @dataclass(slots=True, eq=False)
 class ListenerGuard:
-    """The state of a node that only a message named. believed: True once a node named it."""
+    """Restricts a listener in front of a node that only a message named.
+
+    believed: True once another node has named it, too.
+    """
 
     believed: bool = False
 

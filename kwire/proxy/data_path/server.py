@@ -336,7 +336,7 @@ class Proxy:
 
 
 class _HangUp(asyncio.Protocol):
-    """Closes a connection that was opened to see whether it can be."""
+    """Closes a connection at once: that it could be opened is all that is asked."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Close it."""

@@ -220,7 +220,7 @@ class Feed:
         """Encode an event; return None if there is nothing to send any more."""
         event: Event | None = item.event
         if item.only is not None and item.only not in self._viewers:
-            return None  # it has left before it was shown what was before
+            return None  # the new viewer has left before it got its backlog
         if item.held and isinstance(event, Flow):
             event = self._snapshot(event)
         if event is None:
@@ -333,7 +333,7 @@ class Feed:
         return None
 
     def _send_earlier(self, viewer: Viewer, backlog: int) -> None:
-        """Send a new viewer the latest events, what lasts, and what is held."""
+        """Send a new viewer the latest events, lasting notices and held messages."""
         latest = self._recent.latest(min(backlog, BACKLOG))
         numbers = {number for number, _, _ in latest}
         for item in self._lasting:
@@ -399,7 +399,7 @@ class Feed:
             return b""
         changes = self._changes
         data = encode_records(await self._records(number, *recent))
-        if changes != self._changes:  # meanwhile, so that it may be of before
+        if changes != self._changes:  # a flow changed meanwhile: this may be its former state
             return data
         # Kept for the other parts of the same flow, which a viewer asks for one by one.
         while len(self._parts) >= 4:
@@ -408,7 +408,7 @@ class Feed:
         return data
 
     def _forget(self, number: int) -> None:
-        """Encode a flow anew when a viewer asks for it, since it has changed."""
+        """Forget the encoded form of a flow, which has changed."""
         self._changes += 1
         self._parts.pop(number, None)
 

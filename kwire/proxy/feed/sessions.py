@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kwire.proxy.feed.datagrams import Stamp
 
 PATIENCE = 30.0
-"""Seconds that a datagram may take: a command that was kept on its way must not come true later."""
+"""Seconds that a datagram may take: one that somebody held back must not have effects later."""
 
 REORDERED = 1024
 """Datagrams that may overtake one. A network changes the order of a few."""
@@ -26,7 +26,7 @@ class ReplayWindow:
 
     def __init__(self) -> None:
         self._highest = 0
-        self._taken = 1  # its bit n: that the number n below the highest was taken
+        self._taken = 1  # bit n is set if the number `_highest - n` was taken
 
     def take(self, number: int) -> bool:
         """Take a number; return False if it was taken before, or is too far behind."""

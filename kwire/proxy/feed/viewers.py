@@ -96,7 +96,7 @@ class Viewers:
         return viewer
 
     def remove(self, viewer: Viewer) -> None:
-        """Remove a viewer; nothing of its session counts any more."""
+        """Remove a viewer and end its session."""
         if viewer in self:
             del self._known[viewer.address]
 

@@ -28,7 +28,7 @@ PARTS = 100
 """Terms, comparisons and listed values of an expression. A viewer's is read in the event loop."""
 
 COST = 20 * LOOK
-"""What the terms of an expression may cost for each message, see TermTest."""
+"""The most that the terms of an expression may cost for a message, see TermTest."""
 
 _PART = re.compile(r"[~,]|[=!<>]=|[<>]")
 

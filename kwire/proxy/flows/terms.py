@@ -35,7 +35,7 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
 }
 LOOK = 10
-"""The cost of a look at all fields or topics of a message."""
+"""The cost of reading all fields or topics of a message."""
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 _BYTES = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}

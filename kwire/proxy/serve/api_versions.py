@@ -20,7 +20,8 @@ def merge_api_versions(
     1. An API that is answered here has the service's versions, whatever the node offers.
     2. An API that is routed has the versions that the node and the router share.
     3. All others stay as the node offers them, except those that are withheld.
-    4. Versions of a login that cannot be seen here are left out: who uses them anyway is passed.
+    4. Versions of logins that cannot be followed are left out. If a client uses one, its requests
+       go to the node.
     """
     # 3.
     offered = {api.api_key: api for api in response.api_keys if api.api_key not in withheld}

@@ -1,4 +1,4 @@
-"""The client of a connection, as its node knows it."""
+"""The client of a connection and its principal, as its node knows them."""
 
 from __future__ import annotations
 

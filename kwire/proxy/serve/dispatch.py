@@ -122,20 +122,20 @@ class Dispatch(Filter):
         return version in self._service.apis.get(key, ()) or version in self._routed.get(key, ())
 
     def on_sasl_handshake_request(self, request: SaslHandshakeRequest, call: Call) -> None:
-        """Forget whom the node has let in: the client begins to prove who it is."""
+        """Forget the login before: the client begins another one."""
         call.connection.login = ObservedLogin()
 
     def on_sasl_handshake_response(self, response: SaslHandshakeResponse, call: Call) -> None:
-        """Follow the exchange that the node has agreed to."""
+        """Note whether the node takes the mechanism."""
         login, request = call.connection.login, call.request
         if login is not None and isinstance(request, SaslHandshakeRequest):
             login.handshake_answered(call.version, request, response)
 
     def on_sasl_authenticate_request(self, request: SaslAuthenticateRequest, call: Call) -> None:
-        """Have the token at hand when the node answers it."""
+        """Have tokens decoded, so that the answer finds its request in `call.request`."""
 
     def on_sasl_authenticate_response(self, response: SaslAuthenticateResponse, call: Call) -> None:
-        """Learn whether the node has let the client in."""
+        """Note whether the node has let the client in."""
         login, request = call.connection.login, call.request
         if login is not None and isinstance(request, SaslAuthenticateRequest):
             login.token_answered(call.version, request, response, call.flow.asked)

@@ -134,8 +134,8 @@ class ControllerRouter:
         1. Wait for an active controller. If its connection fails before anything was sent, or its
            answer is that another node is the active controller, begin again.
         2. A request that was sent and not answered may have been carried out: never send it again.
-        3. An Envelope that is refused is no matter of the client's, which gets UNKNOWN_SERVER_ERROR
-           (Java: ForwardingManagerImpl).
+        3. If the Envelope itself is refused, the client gets UNKNOWN_SERVER_ERROR (Java:
+           ForwardingManagerImpl).
         4. Wait until the image has what was written, so that a client that reads on after a write
            finds it.
         """

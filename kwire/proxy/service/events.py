@@ -75,7 +75,7 @@ class ClusterChange:
 
 
 AnyEvent = ServiceEvent | ClusterNotice | ClusterChange
-"""What the service reports."""
+"""An event that the service reports."""
 
 Report = Callable[[AnyEvent], None]
 """Takes the events. Those of recordings come from the threads that write."""
