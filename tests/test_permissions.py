@@ -5,7 +5,6 @@ import logging
 import os
 import pwd
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from kwire.permissions import (
     warn_if_readable,
     write_private,
 )
-from tests.support.umask import mode_of, umask
+from tests.support.file_permissions import mode_of, reachable_folder, umask
 
 UMASKS = pytest.mark.parametrize("mask", [0o000, 0o022, 0o077], ids="{:03o}".format)
 STRANGER = 54321
@@ -30,10 +29,7 @@ STRANGER = 54321
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that every user of the machine reaches; pytest's own is private."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with reachable_folder() as folder:
         yield folder
 
 

@@ -1,10 +1,7 @@
 """Files that run code or direct traffic are refused if another user could change them."""
 
 import asyncio
-import logging
-import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +21,7 @@ from kwire.proxy.filters.rules import load_rules
 from kwire.proxy.filters.script import load
 from kwire.proxy.service.config import read_config
 from kwire.proxy.service.feed import read_token
+from tests.support.file_permissions import reachable_folder, umask
 
 COMMAND = (
     "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
@@ -112,11 +110,9 @@ def test_jars_that_others_may_replace_are_not_run(
 
 @pytest.fixture
 def reached(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A file that every user of the machine can read; pytest's own folder is private."""
+    """A file that every user of the machine can read."""
     monkeypatch.setattr(permissions, "_warned", set())
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    with reachable_folder() as folder:
         file = folder / "secret"
         file.touch()
         file.chmod(0o644)
@@ -127,6 +123,7 @@ SECRETS: dict[str, tuple[Callable[[Path], object], str]] = {
     "properties": (read_security, PASSWORD),
     "token of a feed": (read_token, "0123456789abcdef0123456789abcdef"),
     "password": (lambda path: read_secret(path, "password", "--password-file"), "sesame"),
+    "bearer token": (lambda path: asyncio.run(TokenFile(path).fetch()), "token"),
 }
 
 
@@ -139,15 +136,6 @@ def test_a_secret_that_every_user_can_read_is_warned_of_once(
         read(reached)
     said = f"{reached} holds secrets, and every user of this machine can read it"
     assert caplog.messages == [f"{said}: chmod o-r {reached}"]
-
-
-def test_a_token_that_every_user_can_read_is_used_with_a_warning(
-    reached: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    reached.write_text("token")
-    for _ in range(2):
-        asyncio.run(TokenFile(reached).fetch())
-    assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
 @pytest.mark.parametrize(
@@ -165,12 +153,8 @@ def test_other_properties_are_not_warned_of(
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o077])
-def test_what_kwire_writes_is_what_it_reads(tmp_path: Path, mask: int) -> None:
-    """A rules file that an editor saves under a umask of 077 is good; under 000 it is not."""
-    before = os.umask(mask)
-    try:
-        path = tmp_path / "rules.yaml"
+def test_a_file_that_an_editor_saves_is_trusted_by_the_umask(tmp_path: Path, mask: int) -> None:
+    path = tmp_path / "rules.yaml"
+    with umask(mask):
         path.write_text("rules: []")
-    finally:
-        os.umask(before)
     assert (permissions.changeable_by_others(path) is None) is (mask == 0o077)

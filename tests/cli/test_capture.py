@@ -11,8 +11,8 @@ from kwire.proxy.service.config import ProxyConfig
 from kwire.proxy.service.events import Report, ServiceEvent, ServiceEventKind
 from tests.support.cli.command import Command
 from tests.support.cli.proxy_process import end_with_ctrl_c, proxy, talk
+from tests.support.file_permissions import mode_of, umask
 from tests.support.proxy.flows.dialogue_flows import votes
-from tests.support.umask import mode_of, umask
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from kwire.codec.compiler import Compiled
 from kwire.codec.declaration import Data
 from kwire.codec.notation import int32
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
-from tests.support.umask import mode_of, umask
+from tests.support.file_permissions import mode_of, umask
 
 try:
     from kwire.codec import native

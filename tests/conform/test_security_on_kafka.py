@@ -13,23 +13,19 @@ from kwire.conform.registry import select
 from kwire.conform.target import Target, examine_target
 from kwire.errors import BrokerError
 from kwire.net.address import Address
-from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.security import Security
 from kwire.net.tls import ClientTls
-from tests.support.proxy.secure_cluster import PASSWORD, PLAIN_PASSWORD, USER, SecureCluster
-
-PLAIN = Credentials(mechanism=Mechanism.PLAIN, username="alice", password=PLAIN_PASSWORD)
-SCRAM = Credentials(mechanism=Mechanism.SCRAM_SHA_512, username=USER, password=PASSWORD)
+from tests.support.proxy.secure_cluster import ALICE_LOGIN, USER_LOGIN, SecureCluster
 
 KAFKAS_OWN = {"security/scram/11"}
 """FAIL on Apache Kafka 4.3.1 itself: it takes the attribute m of SCRAM."""
 
 LISTENERS = {
-    "DIRECT_SASL": SCRAM,
-    "SASL_TLS": PLAIN,
+    "DIRECT_SASL": USER_LOGIN,
+    "SASL_TLS": ALICE_LOGIN,
     "DIRECT_TLS": None,
-    "CONTROLLER_SASL": PLAIN,
-    "CONTROLLER_SASL_TLS": SCRAM,
+    "CONTROLLER_SASL": ALICE_LOGIN,
+    "CONTROLLER_SASL_TLS": USER_LOGIN,
     "CONTROLLER_TLS": None,
 }
 
@@ -67,10 +63,10 @@ async def test_each_check_of_logins_and_tls_is_seen_to_fail(secure: SecureCluste
     # What is inside TLS the relay reads only where it ends it itself.
     tls = secure.authority.server("127.0.0.1")
     listeners = (
-        ("DIRECT_SASL", SCRAM, None),
-        ("DIRECT_SASL", PLAIN, None),
+        ("DIRECT_SASL", USER_LOGIN, None),
+        ("DIRECT_SASL", ALICE_LOGIN, None),
         ("DIRECT_TLS", None, None),
-        ("SASL_TLS", PLAIN, tls),
+        ("SASL_TLS", ALICE_LOGIN, tls),
     )
     targets = [
         (
@@ -91,7 +87,7 @@ async def test_each_check_of_logins_and_tls_is_seen_to_fail(secure: SecureCluste
 
 
 def test_a_wrong_password_is_told_in_a_sentence(secure: SecureCluster) -> None:
-    wrong = Credentials(mechanism=Mechanism.PLAIN, username="alice", password="wrong")
+    wrong = replace(ALICE_LOGIN, password="wrong")
     options = SuiteOptions(security=Security(sasl=wrong))
     with pytest.raises(BrokerError, match="refuses alice by PLAIN: Authentication failed"):
         asyncio.run(run_suite(secure.node("DIRECT_SASL"), options))

@@ -10,7 +10,7 @@ from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.journal import VARIABLE, ThrottleJournal, state_folder
 from kwire.admin.reassignment.throttle import ThrottleSetting
 from kwire.errors import InvalidValue, StorageFailed
-from tests.support.umask import mode_of, umask
+from tests.support.file_permissions import mode_of, umask
 
 SETTING = ThrottleSetting(type=4, name="1", key="leader.rate", value="1000", before=None)
 

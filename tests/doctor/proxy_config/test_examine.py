@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from kwire.doctor.proxy_config.examine import KINDS, examine
 from kwire.doctor.proxy_config.weakness import Weakness
 from kwire.proxy.service.config import parse_config
 from tests.support.certificates import Authority
+from tests.support.file_permissions import reachable_folder
 
 NODE = {"listen": "127.0.0.1:19092", "upstream": "127.0.0.1:9092", "node": 1}
 FAR = {**NODE, "upstream": "broker-1:9092"}
@@ -204,10 +204,8 @@ class Service:
 
 @pytest.fixture
 def folder(made: dict[str, bytes]) -> Iterator[Path]:
-    """The files that the configurations name; pytest's own folders are private."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
+    """The files that the configurations name."""
+    with reachable_folder() as folder:
         contents = {name: text.replace("{jaas}", JAAS).encode() for name, text in FILES.items()}
         for path, content in {**contents, **made}.items():
             (folder / path).parent.mkdir(exist_ok=True)

@@ -6,19 +6,18 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest, Describe
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
-from kwire.net.sasl import Credentials, Mechanism
+from kwire.net.sasl import Credentials
 from kwire.net.tls import ClientTls
 from kwire.proxy import Event, Listener, NoticeKind, Proxy
 from kwire.proxy.data_path.listener import ListenerGuard
 from tests.support.proxy.notices import notice_texts
-from tests.support.proxy.secure_cluster import PLAIN_PASSWORD, SecureCluster
+from tests.support.proxy.secure_cluster import ALICE_LOGIN, SecureCluster
 
 TIMEOUT = 60.0
 
 
 async def test_clients_log_in_at_a_node_that_was_proven_before(secure: SecureCluster) -> None:
     """On the same connection: Kafka takes one valid ApiVersions before SASL, the client's."""
-    alice = Credentials(mechanism=Mechanism.PLAIN, username="alice", password=PLAIN_PASSWORD)
     with_certificate = ClientTls(
         authorities=secure.authority.path,
         certificate=secure.pem.certificate,
@@ -27,9 +26,9 @@ async def test_clients_log_in_at_a_node_that_was_proven_before(secure: SecureClu
     )
     for name, sasl, tls in (
         ("PLAINTEXT", None, None),
-        ("DIRECT_SASL", alice, None),
+        ("DIRECT_SASL", ALICE_LOGIN, None),
         ("DIRECT_TLS", None, with_certificate),
-        ("CONTROLLER_SASL", alice, None),
+        ("CONTROLLER_SASL", ALICE_LOGIN, None),
     ):
         kind = EndpointType.CONTROLLER if name.startswith("CONTROLLER") else EndpointType.BROKER
         node = Address("127.0.0.1", secure.behind[name])

@@ -27,13 +27,12 @@ from kwire.net.connection import Connection
 from kwire.net.sasl import Credentials
 from kwire.proxy.flows.walk import failures
 from kwire.proxy.serve.audit import RoutedChange
-from kwire.text.properties import properties_text
 from tests.support.controller.sasl_listeners import (
     ADMIN,
     ADMIN_PASSWORD,
     ALICE,
     ALICE_PASSWORD,
-    MODULES,
+    admin_properties,
     plain,
     sasl_listener,
 )
@@ -90,17 +89,7 @@ class Rights(NamedTuple):
 @asynccontextmanager
 async def rights(folder: Path, *, lend_rights: bool = False) -> AsyncIterator[Rights]:
     authorizer = {"authorizer.class.name": CLASS_NAME, "super.users": f"User:{ADMIN}"}
-    login = f'username="{ADMIN}" password="{ADMIN_PASSWORD}"'
-    file = folder / "proxy.properties"
-    file.write_text(
-        properties_text(
-            {
-                "security.protocol": "SASL_PLAINTEXT",
-                "sasl.mechanism": "PLAIN",
-                "sasl.jaas.config": f"{MODULES}.plain.PlainLoginModule required {login};",
-            }
-        )
-    )
+    file = admin_properties(folder / "proxy.properties")
     changes: list[RoutedChange] = []
     properties = sasl_listener("PLAIN") | authorizer
     async with asyncio.timeout(PATIENCE), Quorum(2, properties=properties) as quorum:

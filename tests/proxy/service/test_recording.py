@@ -11,8 +11,8 @@ from kwire.proxy.service.config import RecordConfig
 from kwire.proxy.service.events import AnyEvent, ServiceEvent, ServiceEventKind
 from kwire.proxy.service.recording import ClusterRecording
 from real_kafka import free_port
+from tests.support.file_permissions import mode_of, umask
 from tests.support.proxy.flows.dialogue_flows import votes
-from tests.support.umask import mode_of, umask
 
 Events = list[AnyEvent]
 

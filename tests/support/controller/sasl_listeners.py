@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kwire.logdir.scram import FirstCredential
 from kwire.net.sasl import Credentials, Mechanism
+from kwire.text.properties import properties_text
 from tests.support.tokens import AUDIENCE, ISSUER
 
 MODULES = "org.apache.kafka.common.security"
@@ -40,6 +41,18 @@ def jaas(mechanism: str) -> str:
     if mechanism == "OAUTHBEARER":
         return f"{MODULES}.oauthbearer.OAuthBearerLoginModule required;"
     return f"{MODULES}.scram.ScramLoginModule required {own};"
+
+
+def admin_properties(path: Path) -> Path:
+    """Write the client properties of ADMIN, as for a proxy's own connections."""
+    login = f'username="{ADMIN}" password="{ADMIN_PASSWORD}"'
+    pairs = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": f"{MODULES}.plain.PlainLoginModule required {login};",
+    }
+    path.write_text(properties_text(pairs))
+    return path
 
 
 def sasl_listener(

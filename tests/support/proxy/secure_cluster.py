@@ -32,6 +32,8 @@ PLAIN_PASSWORD = "correct-horse-battery-staple"
 SCRAM_PASSWORD = "scram-tr0ub4dor-and-3"
 USER, PASSWORD = "o=kwire,1", "tr0ub4dor ünd \N{CYRILLIC CAPITAL LETTER ZHE}; 3"
 """Of SCRAM-SHA-512, with what has to be escaped somewhere."""
+ALICE_LOGIN = Credentials(mechanism=Mechanism.PLAIN, username="alice", password=PLAIN_PASSWORD)
+USER_LOGIN = Credentials(mechanism=Mechanism.SCRAM_SHA_512, username=USER, password=PASSWORD)
 
 SALT = b"a-salt-that-nobody-should-see"
 SALTED = hashlib.pbkdf2_hmac("sha256", SCRAM_PASSWORD.encode(), SALT, 4096)

@@ -10,14 +10,13 @@ import pytest
 
 from kwire.conform import ConformanceRun, ConformanceVerdict, SuiteOptions, run_suite
 from kwire.net.address import Address
-from kwire.net.sasl import Credentials, Mechanism
+from kwire.net.sasl import Credentials
 from kwire.net.security import Security
-from tests.support.conform.quorum_with_logins import admin_properties, quorum_with_logins
-from tests.support.controller.sasl_listeners import plain, scram
+from tests.support.conform.quorum_with_logins import quorum_with_logins
+from tests.support.controller.sasl_listeners import admin_properties, plain, scram
 from tests.support.proxy.secure_cluster import (
-    PASSWORD,
     PLAIN_PASSWORD,
-    USER,
+    USER_LOGIN,
     SecureCluster,
     configured,
     layout,
@@ -26,7 +25,6 @@ from tests.support.proxy.serve.serving_proxy import serving
 from tests.support.real_kafka.own_cluster import OwnCluster
 
 MINUTE_MS, MOMENT_MS = 60_000, 3_000
-KAFKAS_USER = Credentials(mechanism=Mechanism.SCRAM_SHA_512, username=USER, password=PASSWORD)
 
 
 async def passed_behind_proxy(
@@ -66,7 +64,7 @@ async def kafka_passed(secure: SecureCluster, folder: Path, ids: Sequence[str]) 
         folder / "alice.properties", "PLAIN", "alice", PLAIN_PASSWORD
     )
     address = Address.parse(secure.node("CONTROLLER_SASL"))
-    return await passed_behind_proxy(1, address, properties, KAFKAS_USER, ids)
+    return await passed_behind_proxy(1, address, properties, USER_LOGIN, ids)
 
 
 async def test_kafkas_controllers_do_nothing_for_whom_the_proxy_does_not_know(

@@ -9,21 +9,17 @@ from typing import NamedTuple
 import pytest
 
 from kwire.conform import ConformanceVerdict, SuiteOptions, run_suite
-from kwire.net.sasl import Credentials, Mechanism
+from kwire.net.sasl import Credentials
 from kwire.net.security import Security
 from kwire.net.tls import ClientTls
 from tests.support.proxy.secure_cluster import (
-    PASSWORD,
-    PLAIN_PASSWORD,
-    USER,
+    ALICE_LOGIN,
+    USER_LOGIN,
     SecureCluster,
     configured,
     layout,
 )
 from tests.support.real_kafka.own_cluster import OwnCluster
-
-PLAIN = Credentials(mechanism=Mechanism.PLAIN, username="alice", password=PLAIN_PASSWORD)
-SCRAM = Credentials(mechanism=Mechanism.SCRAM_SHA_512, username=USER, password=PASSWORD)
 
 
 class Run(NamedTuple):
@@ -36,11 +32,11 @@ class Run(NamedTuple):
 
 
 RUNS = [
-    Run("DIRECT_SASL", PLAIN, ("login",), 25),
-    Run("CONTROLLER_SASL", SCRAM, ("login",), 27),
-    Run("CONTROLLER_SASL", PLAIN, ("login/answers/10", "login/effects/10"), 2),
-    Run("SASL_TLS", PLAIN, ("login/answers/15", "login/effects/15"), 2),
-    Run("CONTROLLER_SASL_TLS", PLAIN, ("login/answers/15", "login/effects/15"), 2),
+    Run("DIRECT_SASL", ALICE_LOGIN, ("login",), 25),
+    Run("CONTROLLER_SASL", USER_LOGIN, ("login",), 27),
+    Run("CONTROLLER_SASL", ALICE_LOGIN, ("login/answers/10", "login/effects/10"), 2),
+    Run("SASL_TLS", ALICE_LOGIN, ("login/answers/15", "login/effects/15"), 2),
+    Run("CONTROLLER_SASL_TLS", ALICE_LOGIN, ("login/answers/15", "login/effects/15"), 2),
 ]
 
 

@@ -1,9 +1,10 @@
-"""The umask of this process, changed for a test."""
+"""Permissions of files, for tests: the umask, modes, and a folder that every user reaches."""
 
 from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,15 @@ def umask(mask: int) -> Iterator[None]:
         yield
     finally:
         os.umask(before)
+
+
+@contextmanager
+def reachable_folder() -> Iterator[Path]:
+    """Make a folder that every user of the machine reaches; pytest's own are private."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
 
 
 def mode_of(path: Path) -> int:
