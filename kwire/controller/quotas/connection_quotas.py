@@ -16,9 +16,10 @@ UNLIMITED = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimits:
-    """The limits of a node. by_listener: max.connections of each listener; rate_by_listener:
-    max.connection.creation.rate of each. by_address: of these, in place of per_address.
+    """The limits of a node.
 
+    connections, by_listener: max.connections, of the node and of each listener. rate,
+    rate_by_listener: max.connection.creation.rate. by_address: in place of per_address.
     inter_broker: name of the listener that the limits of the node do not hold for, where there is
     another one beside it.
     """
@@ -77,12 +78,14 @@ class ConnectionQuotas:
         self._rates.pop(name, None)
 
     def set_limits(self, limits: ConnectionLimits) -> None:
-        """Take other limits. Connections beyond max.connections are closed, the least used first;
-        those beyond the limit of their address stay, as in Kafka.
+        """Take other limits.
+
+        Connections beyond max.connections are closed, the least used first; those beyond the limit
+        of their address stay, as in Kafka.
         """
         self._limits = limits
         self._close_excess()
-        self._tell()
+        self._notify()
 
     def throttle_time_ms(self, listener: str, now: int) -> int:
         """Count a new connection for the rates; return how long it has to wait for them."""
@@ -127,7 +130,7 @@ class ConnectionQuotas:
     def give_back(self, connection: CountedConnection) -> None:
         """Free the place of a connection; do nothing if it is free already."""
         if self._forget(connection):
-            self._tell()
+            self._notify()
 
     def _forget(self, connection: CountedConnection) -> bool:
         if connection not in self._open:
@@ -142,8 +145,12 @@ class ConnectionQuotas:
     def _close_excess(self) -> None:
         """Close what is over the limit of the node (Java: Processor.closeExcessConnections)."""
         while len(self._open) > self._limits.connections:
-            others = (one for one in self._open if not self._is_protected(one.listener))
-            least_used = min(others, key=lambda one: one.used, default=None)
+            others = (
+                connection
+                for connection in self._open
+                if not self._is_protected(connection.listener)
+            )
+            least_used = min(others, key=lambda connection: connection.used, default=None)
             if least_used is None:
                 return
             self._forget(least_used)
@@ -152,6 +159,6 @@ class ConnectionQuotas:
     def _is_protected(self, listener: str) -> bool:
         return listener == self._limits.inter_broker and len(self._rates) > 1
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for changed in tuple(self.changed):
             changed()

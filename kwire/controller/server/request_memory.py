@@ -1,4 +1,4 @@
-"""Bytes that the requests of all connections may take together: who comes late waits.
+"""The memory that the requests of all connections may take together; others wait for it.
 
 Kafka has queued.max.request.bytes for the bytes that arrive (Java: SimpleMemoryPool), and nothing
 for what they become when they are decoded.
@@ -24,8 +24,10 @@ BEFORE_LOGIN = 16 << 20
 
 
 class MemoryPool:
-    """A number of bytes. A request of any size gets its bytes as soon as some are left and nobody
-    waits before it, so that the pool is exceeded by one request at most, as in Kafka.
+    """A number of bytes.
+
+    A request of any size gets its bytes as soon as some are left and nobody waits before it, so
+    that the pool is exceeded by one request at most, as in Kafka.
     """
 
     def __init__(self, size: int) -> None:
@@ -67,7 +69,7 @@ class RequestMemory:
     """The pools of one node. queued: bytes of frames, queued.max.request.bytes.
 
     A request holds bytes of `queued` while it waits for some of `decoded`, never the other way
-    round: so nobody waits for each other.
+    round: so no two requests wait for each other.
     """
 
     def __init__(self, queued: int = QUEUED_DEFAULT) -> None:

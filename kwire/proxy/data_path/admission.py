@@ -1,4 +1,4 @@
-"""The places for clients' connections, in all and of each address."""
+"""Limits the connections of clients, in all and of each address."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from kwire.net.address import Address
 from kwire.proxy.data_path.listener import Limits
 
 
-class Places:
+class ConnectionCounts:
     """Counts the connections of each host."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._hosts: Counter[str] = Counter()
         self._taken = 0
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def refusal(self, host: str) -> str:
-        """Return why a host gets no more places; "" if it does."""
+        """Return why a host gets no further connection, "" if it gets one."""
         limits = self._limits
         if self._taken >= limits.connections:
             return f"{self._taken} connections are open, the most allowed"
@@ -29,17 +29,17 @@ class Places:
             return f"it has {self._hosts[host]} connections open, the most allowed for one address"
         return ""
 
-    def is_news(self, host: str) -> bool:
-        """Return True at the first refusal of a host since one of its connections has ended.
+    def note_refusal(self, host: str) -> bool:
+        """Note a refusal; return True if it is the host's first since one of its connections ended.
 
         A client that is refused may try again and again.
         """
-        is_news = host not in self._told
+        is_first = host not in self._reported
         # Hosts without a connection may be many: forget all rather than grow.
-        if len(self._told) >= self._limits.connections:
-            self._told.clear()
-        self._told.add(host)
-        return is_news
+        if len(self._reported) >= self._limits.connections:
+            self._reported.clear()
+        self._reported.add(host)
+        return is_first
 
     def add(self, host: str) -> None:
         """Count a connection."""
@@ -50,25 +50,25 @@ class Places:
         """Count a connection no more."""
         self._taken -= 1
         self._hosts[host] -= 1
-        self._told.discard(host)
+        self._reported.discard(host)
         if not self._hosts[host]:
             del self._hosts[host]
 
 
 class Admission(asyncio.Protocol):
-    """Takes a client's socket, and hands it on if there is a place for it.
+    """Takes a client's socket, and hands it on or closes it.
 
     then: makes the protocol that takes over, for a client on this host. refused: takes a client
-    for which there is no place, and why.
+    that is over a limit, and the reason.
     """
 
     def __init__(
         self,
-        places: Places,
+        counts: ConnectionCounts,
         then: Callable[[str], asyncio.Protocol],
         refused: Callable[[Address, str], None],
     ) -> None:
-        self._places = places
+        self._counts = counts
         self._then = then
         self._refused = refused
 
@@ -76,9 +76,9 @@ class Admission(asyncio.Protocol):
         """Hand the socket on, or close it."""
         socket = cast(asyncio.Transport, transport)
         host, port = (socket.get_extra_info("peername") or ("?", 0))[:2]
-        if refusal := self._places.refusal(host):
+        if refusal := self._counts.refusal(host):
             socket.abort()
-            if self._places.is_news(host):
+            if self._counts.note_refusal(host):
                 self._refused(Address(host, port), refusal)
             return
         protocol = self._then(host)

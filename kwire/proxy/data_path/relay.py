@@ -231,7 +231,7 @@ class Relay:
         began, login = self._requests.login_began, self._connection.login
         is_in = login is not None and login.is_in(now)
         if began is not None and now - began > limits.login and not is_in:
-            return f"no request behind SaslHandshake in {limits.login:g} s, but tokens at most"
+            return f"no request but those of a login in {limits.login:g} s"
         for side in (self.client, self.node):
             if side.stuck(now, limits):
                 peer = self._peer_name(side)

@@ -15,7 +15,7 @@ from kwire.errors import LocalError
 from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address, why_not_bound
 from kwire.net.frames import FRAME_LIMIT
-from kwire.proxy.data_path.admission import Admission, Places
+from kwire.proxy.data_path.admission import Admission, ConnectionCounts
 from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.filter_runner import FilterRunner
 from kwire.proxy.data_path.framer import Framing
@@ -84,7 +84,7 @@ class Proxy:
         self._open_listeners: dict[Listener, _OpenListener] = {}
         self._relays: dict[Relay, Listener] = {}
         self._handshakes: set[Handshake] = set()
-        self._places = Places(self._limits)
+        self._connection_counts = ConnectionCounts(self._limits)
         self._failures: set[str] = set()
         self._numbers = count(1)
         self._empty = asyncio.Event()
@@ -229,7 +229,7 @@ class Proxy:
 
     def _accept(self, open_listener: _OpenListener) -> asyncio.Protocol:
         return Admission(
-            self._places,
+            self._connection_counts,
             lambda host: self._serve(open_listener, host),
             lambda client, reason: self._report(
                 NoticeKind.REFUSED, open_listener, client, f"is refused: {reason}"
@@ -248,13 +248,13 @@ class Proxy:
             ),
         )
         self._handshakes.add(handshake)
-        self._places.add(host)
+        self._connection_counts.add(host)
         handshake.ended.add_done_callback(lambda _: self._handshake_ended(handshake, host))
         return handshake
 
     def _handshake_ended(self, handshake: Handshake, host: str) -> None:
         self._handshakes.discard(handshake)
-        self._places.remove(host)
+        self._connection_counts.remove(host)
 
     def _report(
         self, kind: NoticeKind, open_listener: _OpenListener, client: Address, reason: str
@@ -293,14 +293,14 @@ class Proxy:
             sink=self._emit,
             gone=partial(self._forget, host),
         )
-        self._places.add(host)
+        self._connection_counts.add(host)
         relay.client.early = early
         self._relays[relay] = open_listener.listener
         return relay.client
 
     def _forget(self, host: str, relay: Relay) -> None:
         self._relays.pop(relay, None)
-        self._places.remove(host)
+        self._connection_counts.remove(host)
         if not self._relays:
             self._empty.set()
 

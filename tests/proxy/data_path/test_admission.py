@@ -15,7 +15,7 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.net.tls import ServerTls
 from kwire.proxy import Event, Limits, Listener, Notice, NoticeKind, Proxy
-from kwire.proxy.data_path.admission import Places
+from kwire.proxy.data_path.admission import ConnectionCounts
 from kwire.proxy.flows.login import Identity, ObservedLogin
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import grant, node, proxied
@@ -89,9 +89,9 @@ async def test_a_tls_handshake_has_a_place_and_gives_it_back(tmp_path: Path) -> 
 
 
 def test_hosts_that_were_refused_are_remembered_within_bounds() -> None:
-    places = Places(Limits(connections=10))
-    assert all(places.is_news(f"10.0.0.{number}") for number in range(25))
-    assert not places.is_news("10.0.0.24")
+    counts = ConnectionCounts(Limits(connections=10))
+    assert all(counts.note_refusal(f"10.0.0.{number}") for number in range(25))
+    assert not counts.note_refusal("10.0.0.24")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_a_login_has_an_end(data: bytes, is_cut: bool) -> None:
         writer.transport.abort()
         took = loop.time() - began
     assert took == pytest.approx(LOGIN if is_cut else limits.idle, abs=2.0)
-    text = "no request behind SaslHandshake in 5 s" if is_cut else "not a byte in 100 s"
+    text = "no request but those of a login in 5 s" if is_cut else "not a byte in 100 s"
     assert text in told(events, NoticeKind.TIMED_OUT)[0]
 
 
