@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kwire.codec.declaration import Request
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, first_error
 from kwire.conform.reaction import Reaction, error_text
@@ -75,16 +74,11 @@ async def expect_ended(connection: CheckedConnection) -> None:
 
 
 async def expect_served(server: Server, connection: CheckedConnection) -> None:
-    """Demand an answer to a request for which one has to be logged in."""
-    answer = await connection.ask(any_request(server))
-    expect(not first_error(answer), "an answer", error_text(first_error(answer)))
-
-
-def any_request(server: Server) -> Request:
-    """Return a request that brokers and controllers answer once one is logged in."""
+    """Demand an answer to DescribeCluster, for which a client has to be logged in."""
     is_broker = server.target.role.value == "broker"
     kind = EndpointType.BROKER if is_broker else EndpointType.CONTROLLER
-    return DescribeClusterRequest(endpoint_type=kind)
+    answer = await connection.ask(DescribeClusterRequest(endpoint_type=kind))
+    expect(not first_error(answer), "an answer", error_text(first_error(answer)))
 
 
 async def log_in(server: Server, connection: CheckedConnection) -> Login:
