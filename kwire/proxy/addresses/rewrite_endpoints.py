@@ -69,7 +69,8 @@ class RewriteEndpoints(Filter):
 
     async def on_response(self, response: Response, call: Call) -> None:
         """Rewrite the addresses in a response, and believe those in a request that it accepts."""
-        if call.request is not None and not has_failures(response):
+        accepted = call.connection.paired and not has_failures(response)
+        if accepted and call.request is not None:
             self._rewriter.accepted(node_addresses(call.request))
         if await self._rewriter.message(response, call):
             _mark(call, "addresses in the response rewritten")

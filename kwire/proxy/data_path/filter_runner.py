@@ -106,14 +106,15 @@ class FilterRunner:
         """Stop waiting for what cannot come any more: a direction's last byte has come.
 
         1. Of the client: it does not wait for what is held for viewers, or stalled.
-        2. Of the node: requests of filters are not answered any more, and a client would never
-           learn of the end behind a response that is stalled.
+        2. Of the node: requests of filters are not answered any more, a client would never learn
+           of the end behind a response that is stalled, and a login ends with its connection.
         """
         if direction is _REQUEST:  # 1.
             self._client_ended = True
             self._abort_unwanted()
             return
         self._node_ended = True  # 2.
+        self._pairing.connection.login = None
         self._pairing.fail_own("it closed")
         if (flow := self.responses.stalled) is not None:
             reason = f"the node closed behind the answer to {flow.api}, which is stalled"

@@ -27,6 +27,7 @@ from kwire.proxy.flows.heads import (
 )
 from kwire.proxy.flows.interest import Direction, Interest, Wants
 
+_PRODUCE = api_key("Produce")
 _SASL_HANDSHAKE, _SASL_AUTHENTICATE = api_key("SaslHandshake"), api_key("SaslAuthenticate")
 _CAREFUL = api_keys("Produce", "ControlledShutdown", "SaslHandshake", "SaslAuthenticate")
 """APIs whose head is not enough: acks of Produce, no client id in ControlledShutdown v0, bare
@@ -306,9 +307,13 @@ class RequestFramer(Framer):
         flow = self._pairing.begin_request(head, client_id, size, at, now, answered=acks != 0)
         if problem:
             flow.problems.append(problem)
+        if problem or (key == _PRODUCE and acks is None):
+            self._pairing.doubt()  # it may be one that is not answered
         if key == _SASL_HANDSHAKE and version == 0:
             # Kafka before KIP-152: the tokens follow as bare frames, without a request header.
             self._pairing.tokens = True
+            # A request that looks like none is taken for a token, and its answer for another's.
+            self._pairing.doubt()
         if key == _SASL_HANDSHAKE and self._login_frames < 0:
             self._login_began, self._login_frames = now, self.frames
         self._follow(size, flow, _REQUEST)

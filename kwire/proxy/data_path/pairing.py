@@ -69,6 +69,7 @@ class Pairing:
         if answered:
             self._pending.append(flow)
             if len(self._pending) > PENDING_LIMIT:
+                self.doubt()
                 reason = f"{PENDING_LIMIT} later requests wait as well"
                 self.lose(self._pending.popleft(), reason)
         else:
@@ -79,6 +80,7 @@ class Pairing:
         """Return the flow that a response belongs to, None when no request has its id."""
         pending = self._pending
         if not pending or pending[0].correlation_id != correlation_id:
+            self.doubt()
             # An id that nobody used must not drop the flows before it: only one that is pending
             # proves that the node passed them over.
             if not any(flow.correlation_id == correlation_id for flow in pending):
@@ -89,6 +91,14 @@ class Pairing:
         flow.answered = now
         flow.response_size = size
         return flow
+
+    def doubt(self) -> None:
+        """Take note that a response may meet the wrong request from here on.
+
+        A client chooses correlation ids and may use one twice, so that equal ids prove nothing once
+        a request or a response has gone unnoticed.
+        """
+        self._connection.paired = False
 
     def end(self, flow: Flow) -> None:
         """Hand a flow to the sink: its last byte has passed."""
@@ -149,6 +159,7 @@ class Pairing:
 
     def report_unreadable(self, text: str, at: float) -> None:
         """Send a notice of bytes that passed and could not be understood."""
+        self.doubt()
         self.notify(NoticeKind.UNREADABLE, text, at)
 
     def report_lost(self, text: str, at: float) -> None:

@@ -22,7 +22,8 @@ class ClientConnection:
     number: counts from 1 in one proxy. node_id: the node that the listener stands for, None where
     it is not known. client, upstream: `host:port`. client_id: the latest one seen. peer: the node
     id of the client, where it is a node and has shown it. login: of the client by SASL, once it has
-    begun and a filter follows it.
+    begun and a filter follows it. paired: False once a response may have been taken for the answer
+    to another request than its own; nothing is decided by responses then.
     """
 
     number: int
@@ -33,6 +34,7 @@ class ClientConnection:
     client_id: str | None = None
     peer: int | None = None
     login: ObservedLogin | None = None
+    paired: bool = True
 
     @property
     def label(self) -> str:

@@ -30,9 +30,12 @@ None while its node serves no requests of it."""
 def logged_in(
     connection: ClientConnection, now: float, image: Callable[[], MetadataImage]
 ) -> Caller | None:
-    """Return the caller of nodes with SASL. image: knows the owners of delegation tokens."""
+    """Return the caller of nodes with SASL. image: knows the owners of delegation tokens.
+
+    Nobody is in where a response may be another request's: it would say who has logged in.
+    """
     login = connection.login
-    if login is None or login.identity is None or not login.is_in(now):
+    if login is None or not connection.paired or login.identity is None or not login.is_in(now):
         return None
     identity = login.identity
     if identity.token_id is not None:

@@ -257,13 +257,26 @@ class ClusterConfig(Strict):
     def lending_sentences(self) -> tuple[str, ...]:
         """A sentence for each way in which clients get rights of the proxy's own."""
         sentences = []
-        if certificates := [str(at.listen) for at in self.listeners if at.presents_certificate]:
+        if certificates := [str(at.listen) for at in self._lending]:
             sentences.append(
                 f"clients of {', '.join(certificates)} have the rights of the proxy's certificate"
             )
         if self.lend_rights and self.has_principal:
             sentences.append("changes that clients make have the rights of the proxy's principal")
         return tuple(sentences)
+
+    @property
+    def _lending(self) -> list[ProxyListenerConfig]:
+        """The listeners whose clients have the rights of a certificate of the proxy's.
+
+        What is routed goes over connections of the proxy's own, which have the certificate of the
+        first listener where `serve.client_config` gives them no other.
+        """
+        serve = self.serve
+        routes = serve is not None and serve.mode == "metadata" and serve.client_config is None
+        if routes and self.listeners[0].presents_certificate:
+            return list(self.listeners)
+        return [at for at in self.listeners if at.presents_certificate]
 
     @property
     def has_principal(self) -> bool:
@@ -325,7 +338,7 @@ class ClusterConfig(Strict):
     @model_validator(mode="after")
     def _lends_knowingly(self) -> ClusterConfig:
         """Check that no client of another machine gets rights of the proxy without an option."""
-        lending = [at for at in self.listeners if at.presents_certificate]
+        lending = self._lending
         if self.lend_rights and not lending and not self.has_principal:
             raise KeyConflict(
                 "{lend_rights} has nothing to lend: it is for {upstream_tls} with a certificate,"

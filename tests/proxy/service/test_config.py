@@ -179,6 +179,30 @@ def test_nobody_beyond_loopback_gets_the_proxys_certificate_unasked(file: Path) 
         assert sentence.endswith("have the rights of the proxy's certificate")
 
 
+def test_a_serving_proxy_lends_its_certificate_at_every_listener(file: Path) -> None:
+    """What is routed goes over connections that have the certificate of the first listener."""
+    first, second = (
+        f"{{node: {node}, listen: {listen}, upstream: b:1, {keys}}}"
+        for node, listen, keys in ((1, "127.0.0.1:1", CERTIFICATE), (2, "0.0.0.0:1", ""))
+    )
+    serve = "serve: {mode: metadata%s}, advertised_host: proxy"
+
+    def cluster(listeners: str, more: str = "", lends: str = "") -> Path:
+        return written(file, f"clusters: [{{listeners: [{listeners}], {serve % more}{lends}}}]")
+
+    with pytest.raises(BadConfig, match=ASKED):
+        read_config(cluster(f"{first}, {second}"))
+    (lent,) = read_config(cluster(f"{first}, {second}", lends=", lend_rights: true")).clusters
+    assert lent.lent_rights[0].startswith("clients of 127.0.0.1:1, 0.0.0.0:1 have the rights")
+    for own in (
+        cluster(f"{second}, {first}"),
+        cluster(f"{first}, {second}", ", client_config: client.properties"),
+    ):
+        (other,) = read_config(own).clusters
+        assert len(other.lent_rights) == 1
+        assert "0.0.0.0" not in other.lent_rights[0]
+
+
 def test_only_rights_that_there_are_can_be_lent(file: Path) -> None:
     with pytest.raises(BadConfig, match="lend_rights has nothing to lend"):
         read_config(lending(file, "127.0.0.1:1", "", "lend_rights: true"))

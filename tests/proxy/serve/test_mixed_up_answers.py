@@ -1,0 +1,167 @@
+"""A client that mixes up which answer belongs to which request decides nothing by that.
+
+Clients choose correlation ids, and may use one twice. If the proxy also misses a request, or
+forgets one, then an answer to one request looks like the answer to another: a refused CreateAcls v1
+reads as a SaslAuthenticate v1 that succeeds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from socket import create_connection, socket
+from uuid import UUID
+
+import pytest
+
+from kwire.codec.declaration import Request
+from kwire.controller.server.quorum import Quorum
+from kwire.error_codes import ErrorCode
+from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
+from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, Listener
+from kwire.messages.registry import api_key
+from kwire.net.address import Address
+from kwire.net.frames import decode_response, encode_request
+from kwire.proxy import Filters, Proxy
+from kwire.proxy import Listener as ProxyListener
+from kwire.proxy.addresses import AddressBook, NewListeners
+from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.data_path import pairing
+from kwire.proxy.flows.walk import failures
+from tests.proxy.serve.test_rights import CLASS_NAME, EVERYTHING, Rights, rights
+from tests.support.controller.sasl_listeners import ADMIN, ALICE, ALICE_PASSWORD, sasl_listener
+
+PENDING = 20
+HANDSHAKE = SaslHandshakeRequest(mechanism="PLAIN")
+OWN = SaslAuthenticateRequest(auth_bytes=f"\0{ALICE}\0{ALICE_PASSWORD}".encode())
+FORGED = SaslAuthenticateRequest(auth_bytes=f"\0{ADMIN}\0?".encode())
+REFUSED = int(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+OF_NO_VERSION = struct.pack(">ihhihcc", 12, api_key("ApiVersions"), 32767, 2, 1, b"x", b"\0")
+"""A request with the correlation id 2. Every node answers it, and in place of a token it looks like
+none."""
+
+
+class Client:
+    """Sends frames as it likes, and reads all answers."""
+
+    def __init__(self, address: Address) -> None:
+        self._socket: socket = create_connection((address.host, address.port), timeout=30)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def send(self, *frames: bytes) -> None:
+        self._socket.sendall(b"".join(frames))
+
+    def read(self) -> bytes:
+        (size,) = struct.unpack(">i", self._socket.recv(4, 0x100))
+        return self._socket.recv(size, 0x100)
+
+    def codes(self, request: Request, version: int) -> set[int]:
+        self.send(frame(request, version, 77))
+        answer = decode_response(self.read(), type(request).key or 0, version).body
+        return {failure.code for failure in failures(answer)}
+
+
+def frame(request: Request, version: int, number: int) -> bytes:
+    return encode_request(request, version, correlation_id=number, client_id="x")
+
+
+def log_in_unseen(client: Client) -> None:
+    """SaslAuthenticate v0 is not followed, so that all requests pass to the node."""
+    assert client.codes(HANDSHAKE, 1) == set()
+    assert client.codes(OWN, 0) == set()
+
+
+def shift(client: Client, *forged: bytes) -> None:
+    """Have the next requests, of ids 1 and 2, meet the answers to a refused CreateAcls."""
+    refused = (frame(EVERYTHING, 1, number) for number in (1, 2))
+    # Behind SaslHandshake v0 the second frame passes as a token, without a flow.
+    client.send(frame(HANDSHAKE, 0, 90), OF_NO_VERSION, *refused, *forged)
+    for _ in range(4 + len(forged)):
+        client.read()
+
+
+def become_by_shift(client: Client) -> None:
+    log_in_unseen(client)
+    shift(client, frame(HANDSHAKE, 1, 1), frame(FORGED, 1, 2))
+
+
+def become_by_number(client: Client) -> None:
+    """Send so many requests that the first two are forgotten before their answers come."""
+    many = struct.pack(">ihhih", 10, api_key("ApiVersions"), 0, 3, -1) * (PENDING - 2)
+    login = frame(HANDSHAKE, 1, 1), frame(OWN, 1, 2), frame(HANDSHAKE, 1, 1), frame(FORGED, 1, 2)
+    client.send(*login, many)
+    for _ in range(4 + PENDING - 2):
+        client.read()
+
+
+def unchanged(cluster: Rights) -> bool:
+    return cluster.changes == [] and cluster.nothing_was_changed()
+
+
+@pytest.mark.parametrize("become", [become_by_shift, become_by_number])
+async def test_nobody_becomes_somebody_else(
+    become: Callable[[Client], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairing, "PENDING_LIMIT", PENDING)
+
+    def attack(address: Address) -> set[int]:
+        with closing(Client(address)) as client:
+            become(client)
+            return client.codes(EVERYTHING, 3)
+
+    async with rights(tmp_path) as cluster:
+        for address in cluster.addresses():
+            assert await asyncio.to_thread(attack, address) == {REFUSED}
+        assert unchanged(cluster)
+
+
+async def test_a_login_ends_when_its_node_closes(tmp_path: Path) -> None:
+    async with rights(tmp_path) as cluster:
+        leader = cluster.served.mode.cluster.live.leader_id
+        (other,) = cluster.quorum.nodes.keys() - {leader}
+        at = {listener.node_id: one for listener, one in cluster.served.proxy.addresses.items()}
+        login = SaslAuthenticateRequest(auth_bytes=f"\0{ADMIN}\0admin-tr0ub4dor".encode())
+        with closing(Client(at[other])) as client:
+            assert await asyncio.to_thread(client.codes, HANDSHAKE, 1) == set()
+            assert await asyncio.to_thread(client.codes, login, 2) == set()
+            (relay,) = cluster.served.proxy._relays  # pyright: ignore[reportPrivateUsage]
+            relay.node.eof_received()  # as when the node shuts its end, and nothing else is lost
+            client.send(frame(EVERYTHING, 3, 9))
+            await asyncio.sleep(0.5)
+        assert unchanged(cluster)
+
+
+async def test_no_answer_to_another_request_accepts_an_address() -> None:
+    authorizer = {"authorizer.class.name": CLASS_NAME, "super.users": f"User:{ADMIN}"}
+    book = AddressBook()
+    async with (
+        asyncio.timeout(60),
+        Quorum(1, properties=sasl_listener("PLAIN") | authorizer) as quorum,
+    ):
+        await quorum.wait_for_leader()
+        (upstream,) = (Address(*at) for at in quorum.addresses.values())
+        listener = ProxyListener(node_id=3000, upstream=upstream)
+        async with (
+            Proxy([listener], filters=Filters([RewriteEndpoints(book)])) as proxy,
+            NewListeners(proxy, book),
+        ):
+            voter = AddRaftVoterRequest(
+                voter_id=4000,
+                voter_directory_id=UUID(int=1),
+                listeners=[Listener(name="C", host=upstream.host, port=20000)],
+            )
+
+            def attack() -> None:
+                with closing(Client(proxy.addresses[listener])) as client:
+                    log_in_unseen(client)
+                    shift(client, frame(voter, 0, 1))
+
+            await asyncio.to_thread(attack)
+            opened = [one.guard for one in proxy.addresses if one.guard is not None]
+            assert not any(guard.believed for guard in opened)
