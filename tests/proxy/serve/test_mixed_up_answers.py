@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from socket import create_connection, socket
 from uuid import UUID
@@ -21,7 +21,9 @@ from kwire.codec.declaration import Request
 from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
+from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, Listener
 from kwire.messages.registry import api_key
 from kwire.net.address import Address
@@ -71,24 +73,27 @@ def frame(request: Request, version: int, number: int) -> bytes:
     return encode_request(request, version, correlation_id=number, client_id="x")
 
 
+EVERYTHING_V1 = frame(EVERYTHING, 1, 1)
+
+
 def log_in_unseen(client: Client) -> None:
     """SaslAuthenticate v0 is not followed, so that all requests pass to the node."""
     assert client.codes(HANDSHAKE, 1) == set()
     assert client.codes(OWN, 0) == set()
 
 
-def shift(client: Client, *forged: bytes) -> None:
-    """Have the next requests, of ids 1 and 2, meet the answers to a refused CreateAcls."""
-    refused = (frame(EVERYTHING, 1, number) for number in (1, 2))
+def shift(client: Client, *forged: bytes, refused: bytes) -> None:
+    """Have the next requests, of ids 1 and 2, meet the answers to one that is refused."""
+    again = refused[:8] + struct.pack(">i", 2) + refused[12:]
     # Behind SaslHandshake v0 the second frame passes as a token, without a flow.
-    client.send(frame(HANDSHAKE, 0, 90), OF_NO_VERSION, *refused, *forged)
+    client.send(frame(HANDSHAKE, 0, 90), OF_NO_VERSION, refused, again, *forged)
     for _ in range(4 + len(forged)):
         client.read()
 
 
 def become_by_shift(client: Client) -> None:
     log_in_unseen(client)
-    shift(client, frame(HANDSHAKE, 1, 1), frame(FORGED, 1, 2))
+    shift(client, frame(HANDSHAKE, 1, 1), frame(FORGED, 1, 2), refused=EVERYTHING_V1)
 
 
 def become_by_number(client: Client) -> None:
@@ -137,31 +142,53 @@ async def test_a_login_ends_when_its_node_closes(tmp_path: Path) -> None:
         assert unchanged(cluster)
 
 
-async def test_no_answer_to_another_request_accepts_an_address() -> None:
+@asynccontextmanager
+async def rewriting() -> AsyncIterator[Proxy]:
+    """`--rewrite-endpoints` in front of a controller that wants a login."""
     authorizer = {"authorizer.class.name": CLASS_NAME, "super.users": f"User:{ADMIN}"}
+    properties = sasl_listener("PLAIN") | authorizer
     book = AddressBook()
-    async with (
-        asyncio.timeout(60),
-        Quorum(1, properties=sasl_listener("PLAIN") | authorizer) as quorum,
-    ):
+    async with asyncio.timeout(60), Quorum(1, properties=properties) as quorum:
         await quorum.wait_for_leader()
         (upstream,) = (Address(*at) for at in quorum.addresses.values())
         listener = ProxyListener(node_id=3000, upstream=upstream)
-        async with (
-            Proxy([listener], filters=Filters([RewriteEndpoints(book)])) as proxy,
-            NewListeners(proxy, book),
-        ):
-            voter = AddRaftVoterRequest(
-                voter_id=4000,
-                voter_directory_id=UUID(int=1),
-                listeners=[Listener(name="C", host=upstream.host, port=20000)],
-            )
+        filters = Filters([RewriteEndpoints(book)])
+        async with Proxy([listener], filters=filters) as proxy, NewListeners(proxy, book):
+            yield proxy
 
-            def attack() -> None:
-                with closing(Client(proxy.addresses[listener])) as client:
-                    log_in_unseen(client)
-                    shift(client, frame(voter, 0, 1))
 
-            await asyncio.to_thread(attack)
-            opened = [one.guard for one in proxy.addresses if one.guard is not None]
-            assert not any(guard.believed for guard in opened)
+def believed(proxy: Proxy) -> list[Address]:
+    listeners = [one for one in proxy.addresses if one.guard is not None]
+    return [one.upstream for one in listeners if one.guard is not None and one.guard.believed]
+
+
+async def attacked(proxy: Proxy, refused: bytes, *forged: bytes) -> list[Address]:
+    """Shift the answers of one connection; return the addresses that are believed then."""
+    (at,) = proxy.addresses.values()
+
+    def attack() -> None:
+        with closing(Client(at)) as client:
+            log_in_unseen(client)
+            shift(client, *forged, refused=refused)
+
+    await asyncio.to_thread(attack)
+    return believed(proxy)
+
+
+async def test_no_answer_to_another_request_accepts_an_address() -> None:
+    voter = AddRaftVoterRequest(
+        voter_id=4000,
+        voter_directory_id=UUID(int=1),
+        listeners=[Listener(name="C", host="127.0.0.1", port=20000)],
+    )
+    async with rewriting() as proxy:
+        assert await attacked(proxy, EVERYTHING_V1, frame(voter, 0, 1)) == []
+
+
+async def test_no_answer_to_another_request_names_an_address() -> None:
+    # A node's id, "127.0.0.1", port 20000, no rack, and the operations.
+    broker = b"\0\0\0\x02" + struct.pack(">i", 3872) + b"\x0a127.0.0.1\0\0N " + bytes(7)
+    topic = CreatableTopic(name=broker.decode().ljust(0x110, "x"), num_partitions=1)
+    refused = frame(CreateTopicsRequest(topics=[topic]), 4, 1)
+    async with rewriting() as proxy:
+        assert await attacked(proxy, refused, frame(DescribeClusterRequest(), 0, 1)) == []
