@@ -86,7 +86,7 @@ class AddressRewriter:
         if known is not None:
             node_address.change(known)
             return
-        if named.by_node and not call.connection.paired:
+        if named.by_node and not named.flow.connection.paired:
             refusals.add(named, "the client has mixed up which answer is to which request")
             return
         if refusals.count >= REFUSALS and not named.by_node:

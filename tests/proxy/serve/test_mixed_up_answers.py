@@ -34,8 +34,8 @@ from kwire.proxy.addresses import AddressBook, NewListeners
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.data_path import pairing
 from kwire.proxy.flows.walk import failures
-from tests.proxy.serve.test_rights import CLASS_NAME, EVERYTHING, Rights, rights
 from tests.support.controller.sasl_listeners import ADMIN, ALICE, ALICE_PASSWORD, sasl_listener
+from tests.support.proxy.serve.rights import AUTHORIZER, EVERYTHING, Rights, rights
 
 PENDING = 20
 HANDSHAKE = SaslHandshakeRequest(mechanism="PLAIN")
@@ -145,8 +145,7 @@ async def test_a_login_ends_when_its_node_closes(tmp_path: Path) -> None:
 @asynccontextmanager
 async def rewriting() -> AsyncIterator[Proxy]:
     """`--rewrite-endpoints` in front of a controller that wants a login."""
-    authorizer = {"authorizer.class.name": CLASS_NAME, "super.users": f"User:{ADMIN}"}
-    properties = sasl_listener("PLAIN") | authorizer
+    properties = sasl_listener("PLAIN") | AUTHORIZER
     book = AddressBook()
     async with asyncio.timeout(60), Quorum(1, properties=properties) as quorum:
         await quorum.wait_for_leader()

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from kwire.codec.declaration import Request
-from kwire.controller.authorization.standard_authorizer import CLASS_NAME
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import ConnectionFailed
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
-from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest
 from kwire.messages.a51_alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
@@ -26,33 +19,15 @@ from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.sasl import Credentials
 from kwire.proxy.flows.walk import failures
-from kwire.proxy.serve.audit import RoutedChange
 from tests.support.controller.sasl_listeners import (
     ADMIN,
     ADMIN_PASSWORD,
     ALICE,
     ALICE_PASSWORD,
-    admin_properties,
     plain,
-    sasl_listener,
 )
-from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
+from tests.support.proxy.serve.rights import EVERYTHING, rights
 
-PATIENCE = 60.0
-CLUSTER, ALL, ALLOW = 4, 2, 3
-EVERYTHING = CreateAclsRequest(
-    creations=[
-        AclCreation(
-            resource_type=CLUSTER,
-            resource_name="kafka-cluster",
-            resource_pattern_type=3,
-            principal="User:*",
-            host="*",
-            operation=ALL,
-            permission_type=ALLOW,
-        )
-    ]
-)
 MALLORY = AlterUserScramCredentialsRequest(
     upsertions=[
         ScramCredentialUpsertion(
@@ -69,36 +44,6 @@ CHANGES: tuple[tuple[Request, int], ...] = (
     (MALLORY, ErrorCode.CLUSTER_AUTHORIZATION_FAILED),
     (TOPIC, ErrorCode.TOPIC_AUTHORIZATION_FAILED),
 )
-
-
-class Rights(NamedTuple):
-    """A quorum with an authorizer, behind a proxy whose own principal may do all."""
-
-    quorum: Quorum
-    served: ServingProxy
-    changes: list[RoutedChange]
-
-    def addresses(self) -> list[Address]:
-        return list(self.served.proxy.addresses.values())
-
-    def nothing_was_changed(self) -> bool:
-        images = [node.metadata.image for node in self.quorum.nodes.values()]
-        return not any(len(image.acls.by_id) or len(image.scram.credentials) for image in images)
-
-
-@asynccontextmanager
-async def rights(folder: Path, *, lend_rights: bool = False) -> AsyncIterator[Rights]:
-    authorizer = {"authorizer.class.name": CLASS_NAME, "super.users": f"User:{ADMIN}"}
-    file = admin_properties(folder / "proxy.properties")
-    changes: list[RoutedChange] = []
-    properties = sasl_listener("PLAIN") | authorizer
-    async with asyncio.timeout(PATIENCE), Quorum(2, properties=properties) as quorum:
-        await quorum.wait_for_leader()
-        controllers = {id: Address(*at) for id, at in quorum.addresses.items()}
-        async with serving(
-            controllers, client_config=file, lend_rights=lend_rights, audit=changes.append
-        ) as served:
-            yield Rights(quorum, served, changes)
 
 
 async def answered(address: Address, request: Request, sasl: Credentials) -> set[int]:

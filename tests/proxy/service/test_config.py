@@ -180,7 +180,7 @@ def test_nobody_beyond_loopback_gets_the_proxys_certificate_unasked(file: Path) 
 
 
 def test_a_serving_proxy_lends_its_certificate_at_every_listener(file: Path) -> None:
-    """What is routed goes over connections that have the certificate of the first listener."""
+    # What is routed goes over connections that have the certificate of the first listener.
     first, second = (
         f"{{node: {node}, listen: {listen}, upstream: b:1, {keys}}}"
         for node, listen, keys in ((1, "127.0.0.1:1", CERTIFICATE), (2, "0.0.0.0:1", ""))
