@@ -193,14 +193,14 @@ def test_a_serving_proxy_lends_its_certificate_at_every_listener(file: Path) -> 
     with pytest.raises(BadConfig, match=ASKED):
         read_config(cluster(f"{first}, {second}"))
     (lent,) = read_config(cluster(f"{first}, {second}", lends=", lend_rights: true")).clusters
-    assert lent.lent_rights[0].startswith("clients of 127.0.0.1:1, 0.0.0.0:1 have the rights")
+    assert lent.lending_sentences[0].startswith("clients of 127.0.0.1:1, 0.0.0.0:1 have the rights")
     for own in (
         cluster(f"{second}, {first}"),
         cluster(f"{first}, {second}", ", client_config: client.properties"),
     ):
         (other,) = read_config(own).clusters
-        assert len(other.lent_rights) == 1
-        assert "0.0.0.0" not in other.lent_rights[0]
+        assert len(other.lending_sentences) == 1
+        assert "0.0.0.0" not in other.lending_sentences[0]
 
 
 def test_only_rights_that_there_are_can_be_lent(file: Path) -> None:
