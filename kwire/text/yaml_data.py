@@ -34,6 +34,9 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 LONGEST_NUMBER = 64
 """Characters; a longer scalar is text. A number in base 60 as 1:1:1… takes minutes otherwise."""
 
+LEAST, MOST = -(1 << 63), (1 << 64) - 1
+"""The numbers that MessagePack has: what a viewer adds must reach the others. The rest is text."""
+
 ValuePath = tuple[str | int, ...]
 """The keys and indexes that lead to a value."""
 
@@ -71,7 +74,8 @@ def plain_value(event: ScalarEvent) -> Any:
     for tag, pattern in yaml.SafeLoader.yaml_implicit_resolvers.get(text[0], ()):
         if pattern.match(text) and tag in _CONSTRUCTORS:
             with suppress(ValueError):  # 0b_ has the form of a number, and no digit
-                return _CONSTRUCTORS[tag](yaml.ScalarNode(tag, text))
+                value = _CONSTRUCTORS[tag](yaml.ScalarNode(tag, text))
+                return text if isinstance(value, int) and not LEAST <= value <= MOST else value
     return text
 
 

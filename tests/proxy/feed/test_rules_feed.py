@@ -47,6 +47,15 @@ async def test_a_rule_acts_while_it_is_there_and_switched_on() -> None:
         assert await one.rules() == ()
 
 
+@pytest.mark.parametrize("number", [1 << 64, -(1 << 63) - 1])
+async def test_no_number_in_a_rule_hides_the_rules_from_other_viewers(number: int) -> None:
+    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
+        await one.reached()
+        await one.add_rule(f"{{match: ~api Vote, patch: {{cluster_id: {number}}}}}")
+        (rule,) = await one.rules()
+        assert rule.rule["patch"] == {"cluster_id": str(number)}
+
+
 async def test_all_viewers_are_told_of_a_change_at_once() -> None:
     async with (
         traffic() as run,
