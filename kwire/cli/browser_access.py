@@ -6,14 +6,20 @@ Any page that the same browser shows, and any process of the machine, can send r
    Origin and Sec-Fetch-Site.
 2. Other users and their processes do not know the key of the address that is printed. It is good
    once; the browser that brings it gets cookies.
+<<<<<<< HEAD
 3. Browsers send the cookies of a host to all of its ports. These are bound to a folder with a
    random name, so that browsers do not send them to other servers of the machine.
+=======
+3. Browsers send the cookies of a host to all of its ports, and each port can set some. That of the
+   screens is bound to a folder that is drawn for each run, so that no other server of the machine
+   is sent it. One of the same name for `/` comes beside it, and must not stand in its way.
+>>>>>>> f1807adf (watch: let no cookie of another port lock a browser out of --web)
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 SOCKET = "ws"
@@ -27,13 +33,16 @@ _REUSED = "this address was used, or is not whole: open the last one that kwire 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserRequest:
-    """The parts of a request that decide about it. A header may have come more than once."""
+    """The parts of a request that decide about it. A header may have come more than once.
+
+    cookies: the values of those with the name of the server's, in any order.
+    """
 
     path: str
     hosts: Sequence[str]
     origins: Sequence[str]
     sites: Sequence[str]
-    cookies: Mapping[str, str]
+    cookies: Sequence[str]
 
 
 @dataclass(slots=True)
@@ -91,10 +100,16 @@ class BrowserAccess:
         if request.path == "/":
             return ""
         # 2. and 3.
-        cookie, expected = request.cookies.get(self.cookie_name), self._cookies.get(folder)
-        if cookie is None or expected is None or not _is_same(cookie, expected):
+        expected = self._cookies.get(folder)
+        if expected is None or not any(_is_same(cookie, expected) for cookie in request.cookies):
             return _REUSED
         return ""
+
+
+def cookies_named(name: str, headers: Iterable[str]) -> list[str]:
+    """Return the values of all cookies of a name; one mapping would keep the last of them alone."""
+    pairs = [pair.strip().partition("=") for header in headers for pair in header.split(";")]
+    return [value for key, _, value in pairs if key == name]
 
 
 def _is_same(given: str, expected: str) -> bool:

@@ -69,7 +69,9 @@ class SandboxBackend:
         async with (
             self.cluster.follow(),
             self.cluster.listen(proxy),
-            SandboxController(self._copy()) as controller,
+            SandboxController(
+                self._copy(), lambda address: not self.cluster.refusal(address)
+            ) as controller,
         ):
             self._started.set_result(controller)
             yield

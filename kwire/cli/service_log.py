@@ -201,11 +201,11 @@ def _log_change(event: ClusterChange) -> None:
         "principal": change.principal,
         "lent": change.lent or None,
         "api": change.api,
-        "resources": change.resources,
         "outcome": change.outcome,
         "node": change.node or None,
     }
-    audit_log.info("%s", change.sentence, extra=fields)
+    for part, sentence in zip(change.resources, change.sentences, strict=True):
+        audit_log.info("%s", sentence, extra={**fields, "resources": part})
 
 
 def _known(record: logging.LogRecord) -> dict[str, Any]:

@@ -76,8 +76,9 @@ class ServiceScreen:
         if self._log is not None:
             self._log(event)
         else:
-            text = f"changed by {event.change.sentence}"
-            screen(stderr=True).print(text, style="dim", markup=False, highlight=False)
+            for sentence in event.change.sentences:
+                text = f"changed by {sentence}"
+                screen(stderr=True).print(text, style="dim", markup=False, highlight=False)
 
     def end(self) -> None:
         """Print what was recorded, which stands behind the counts of flows."""

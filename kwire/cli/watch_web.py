@@ -20,7 +20,13 @@ from aiohttp import web
 from textual_serve import server
 from textual_serve.app_service import AppService
 
-from kwire.cli.browser_access import DOWNLOADS, SOCKET, BrowserAccess, BrowserRequest
+from kwire.cli.browser_access import (
+    DOWNLOADS,
+    SOCKET,
+    BrowserAccess,
+    BrowserRequest,
+    cookies_named,
+)
 from kwire.cli.errors import CommandFailed
 from kwire.cli.screen import screen
 
@@ -138,7 +144,7 @@ class WatchServer(server.Server):
             hosts=headers.getall("Host", ()),
             origins=headers.getall("Origin", ()),
             sites=headers.getall("Sec-Fetch-Site", ()),
-            cookies=request.cookies,
+            cookies=cookies_named(self._access.cookie_name, headers.getall("Cookie", ())),
         )
         if problem := self._access.why_refused(asked):
             raise web.HTTPForbidden(text=problem)

@@ -118,10 +118,10 @@ def test_rights_that_are_lent_are_told_and_changes_are_logged_at_every_level(fil
         "lent": True,
     }
     assert line["client"].startswith("127.0.0.1:")
-    assert (line["node"], line["resources"]) == ("node 3000", "broker_id=7")
+    assert (line["node"], line["resources"]) == ("node 3000", "broker_id=0")
     assert line["outcome"].startswith("BROKER_ID_NOT_REGISTERED")
 
 
 async def unregister(port: int) -> None:
     async with await Connection.open("127.0.0.1", port) as connection:
-        await connection.send(UnregisterBrokerRequest(broker_id=7))
+        await connection.send(UnregisterBrokerRequest(broker_id=0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -25,6 +25,7 @@ from kwire.errors import ConnectionFailed
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
 from kwire.messages.registry import api_keys
 from kwire.messages.registry import request as api_request
+from kwire.net.address import Address
 from kwire.net.service import RequestContext
 
 API_KEYS = api_keys(
@@ -54,10 +55,16 @@ TURN = 0.01
 
 
 class SandboxController:
-    """Leads in place of the copied cluster's leader; its files are removed at the end."""
+    """Leads in place of the copied cluster's leader; its files are removed at the end.
 
-    def __init__(self, cluster: ClusterCopy) -> None:
+    may_reach: returns False for the address of a voter that is not to be asked for ApiVersions.
+    """
+
+    def __init__(
+        self, cluster: ClusterCopy, may_reach: Callable[[Address], bool] = lambda address: True
+    ) -> None:
         self._cluster = cluster
+        self._may_reach = may_reach
         self._folder = tempfile.TemporaryDirectory(prefix="kwire-simulated-")
 
     async def __aenter__(self) -> Self:
@@ -70,7 +77,9 @@ class SandboxController:
         below = environment.random.randrange
         self._raft = Raft(raft_config, self._log, self._log.election, below=below)
         self._channels = ShadowChannels(
-            client_id="kwire-simulated", request_timeout_ms=raft_config.request_timeout_ms
+            self._may_reach,
+            client_id="kwire-simulated",
+            request_timeout_ms=raft_config.request_timeout_ms,
         )
         self._runtime = RaftRuntime(self._raft, self._log, self._channels, environment)
         self._metadata = MetadataRuntime(config, self._log, self._runtime, environment)

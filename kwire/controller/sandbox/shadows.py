@@ -13,6 +13,7 @@ from kwire.messages import a52_vote as vote
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
+from kwire.net.address import Address
 
 FETCH_VERSION = 17
 
@@ -21,11 +22,19 @@ class ShadowChannels(Channels):
     """Channels that grant votes without sending them.
 
     ApiVersions is really sent, to a controller that is to become a voter; no other request is.
+
+    may_reach: returns False for an address that nothing is sent to: clients name it.
     """
+
+    def __init__(self, may_reach: Callable[[Address], bool], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._may_reach = may_reach
 
     def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
         """Feed a granted vote back; send ApiVersions; let every other request fail."""
-        if isinstance(effect.request, ApiVersionsRequest):
+        node = effect.destination
+        is_real = isinstance(effect.request, ApiVersionsRequest)
+        if is_real and self._may_reach(Address(node.host, node.port)):
             super().send(effect, feed)
         else:
             self.spawn(_feed_answer(effect, feed))

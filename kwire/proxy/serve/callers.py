@@ -15,11 +15,12 @@ class Caller:
     """A client that its node has let in.
 
     principal: as `User:alice`; None where only the node knows it. by_delegation_token: it logged in
-    with a token of that user (KIP-48).
+    with a token of that user (KIP-48). proved: it logged in; False where nodes have no SASL.
     """
 
     principal: str | None = ANONYMOUS
     by_delegation_token: bool = False
+    proved: bool = True
 
 
 FindCaller = Callable[[ClientConnection, float], Caller | None]

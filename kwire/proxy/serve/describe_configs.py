@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kwire.codec.declaration import Response
 from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
@@ -18,11 +20,19 @@ Owner = int | None
 """The id of the node that knows a configuration, None if every controller knows it."""
 
 
-def split_by_owner(request: DescribeConfigsRequest) -> dict[Owner, DescribeConfigsRequest]:
-    """Return the part of a request that each owner can answer."""
+def split_by_owner(
+    request: DescribeConfigsRequest, is_node: Callable[[int], bool]
+) -> dict[Owner, DescribeConfigsRequest]:
+    """Return the part of a request that each owner can answer.
+
+    is_node: False for an id that no node has. Those are asked of one controller together: a client
+    may name any number.
+    """
     shares: dict[Owner, list[DescribeConfigsResource]] = {}
     for resource in request.resources:
-        shares.setdefault(_owner(resource), []).append(resource)
+        owner = _owner(resource)
+        known = owner is not None and is_node(owner)
+        shares.setdefault(owner if known else None, []).append(resource)
     return {owner: request.replace(resources=share) for owner, share in shares.items()}
 
 

@@ -104,9 +104,16 @@ class ControllerRouter:
         return self._cluster.lends_rights
 
     def may_route(self, key: int, caller: Caller) -> bool:
-        """Return False for a change that could not be made as the client."""
-        is_change = key not in READ_APIS
-        return not is_change or caller.principal is not None or not self._cluster.carries_callers
+        """Return False for what could not be asked as the client.
+
+        Who has logged in may read with the proxy's rights; to change anything, and to read without
+        a login, needs an Envelope.
+        """
+        if not self._cluster.carries_callers:
+            return True
+        if caller.principal is not None and key in FORWARDABLE:
+            return True
+        return key in READ_APIS and caller.proved
 
     async def route(
         self, request: Request, context: RequestContext, caller: Caller
@@ -238,13 +245,16 @@ class ControllerRouter:
     ) -> RoutedResponse | None:
         responses: dict[Owner, Response] = {}
         nodes = []
-        for owner, share in split_by_owner(request).items():
+        for owner, share in split_by_owner(request, self._is_node).items():
             routed = await self._ask_owner(owner, share, version)
             if routed is None:
                 return None
             responses[owner] = routed.response
             nodes.append(routed.node)
         return RoutedResponse(response=join_responses(request, responses), node=", ".join(nodes))
+
+    def _is_node(self, id: int) -> bool:
+        return self._cluster.upstream(id) is not None
 
     async def _ask_owner(self, owner: Owner, share: Request, version: int) -> RoutedResponse | None:
         address = None if owner is None else self._cluster.upstream(owner)

@@ -14,6 +14,7 @@ from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.pool import ConnectionPool
 from kwire.net.security import Security, read_security
+from kwire.net.service import ANONYMOUS
 from kwire.net.tasks import cancel_and_wait
 from kwire.observer import LiveImage
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
@@ -34,7 +35,7 @@ class ServedCluster:
 
     First `follow` the cluster, then `listen` for its nodes. carries_callers: changes that are
     routed name the client's principal, since the proxy's connections have one of their own;
-    lends_rights: they do not.
+    lends_rights: they do not. refusal: returns why an address does not count, "" if it does.
 
     listeners: in front of controllers, with node ids; listeners that are opened later have the TLS
     of the first. client_config: a properties file for the proxy's own connections; without it they
@@ -60,6 +61,7 @@ class ServedCluster:
         def refusal(address: Address) -> str:
             return allowed.refusal(address, configured)
 
+        self.refusal = refusal
         as_listener = Security(tls=listeners[0].upstream_tls)
         self.connector = NodeConnector(
             lambda: as_listener if client_config is None else read_security(client_config),
@@ -75,7 +77,8 @@ class ServedCluster:
         # Nodes know the clients behind a certificate of the proxy's by it, and by rules of theirs
         # (ssl.principal.mapping.rules).
         with_certificate = any(listener.presents_certificate for listener in listeners)
-        self._without_sasl = Caller(None) if with_certificate else Caller()
+        principal = None if with_certificate else ANONYMOUS
+        self._without_sasl = Caller(principal, proved=False)
 
     def caller(self, connection: ClientConnection, now: float) -> Caller | None:
         """Return who sends the requests of a connection; see FindCaller."""

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from kwire.cli.browser_access import BrowserAccess, BrowserRequest
+from kwire.cli.browser_access import BrowserAccess, BrowserRequest, cookies_named
 
 HOST = "127.0.0.1:8080"
 PAGE = BrowserRequest(
@@ -13,11 +13,11 @@ PAGE = BrowserRequest(
     hosts=[HOST],
     origins=[],
     sites=["same-origin"],
-    cookies={"kwire-watch-8080": "r3"},
+    cookies=["r3"],
 )
 SOCKET = replace(PAGE, path="/r1/ws", origins=[f"http://{HOST}"])
-DOWNLOAD = replace(PAGE, path="/download/1f", cookies={"kwire-watch-8080": "r4"})
-KEY = BrowserRequest(path="/", hosts=[HOST], origins=[], sites=["none"], cookies={})
+DOWNLOAD = replace(PAGE, path="/download/1f", cookies=["r4"])
+KEY = BrowserRequest(path="/", hosts=[HOST], origins=[], sites=["none"], cookies=[])
 
 
 def access() -> BrowserAccess:
@@ -72,20 +72,25 @@ def test_a_websocket_without_an_origin_is_no_browsers() -> None:
 
 
 WITHOUT = {
-    "none": {},
-    "empty": {"kwire-watch-8080": ""},
-    "wrong": {"kwire-watch-8080": "r5"},
-    "that of another port": {"kwire-watch-8081": "r3"},
-    "strange": {"kwire-watch-8080": "\udcff"},
+    "none": [],
+    "empty": [""],
+    "wrong": ["r5"],
+    "several": ["r5", "r6"],
+    "strange": ["\udcff"],
 }
 
 
 @pytest.mark.parametrize("cookies", WITHOUT.values(), ids=list(WITHOUT))
 @pytest.mark.parametrize("request_", [PAGE, SOCKET, DOWNLOAD], ids=lambda one: one.path)
 def test_others_without_the_cookie_are_refused(
-    request_: BrowserRequest, cookies: dict[str, str]
+    request_: BrowserRequest, cookies: list[str]
 ) -> None:
     assert "was used" in access().why_refused(replace(request_, cookies=cookies))
+
+
+def test_a_cookie_of_another_port_is_no_other_cookie() -> None:
+    headers = ["kwire-watch-8081=r1; kwire-watch-8080=r3", "kwire-watch-8080=x;a=kwire-watch-8080"]
+    assert cookies_named("kwire-watch-8080", headers) == ["r3", "x"]
 
 
 @pytest.mark.parametrize("path", ["/r1x/", "/ws", "/static/js/textual.js", "//", "/favicon.ico"])

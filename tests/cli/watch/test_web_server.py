@@ -98,6 +98,20 @@ async def test_a_page_from_elsewhere_gets_no_screen(served: Served, origin: str 
     await expect_no_screen(served.browser, served, {"Origin": origin} if origin else {})
 
 
+async def test_a_cookie_that_a_page_of_another_port_has_set_locks_nobody_out(
+    served: Served,
+) -> None:
+    """Browsers send the cookie of the longer path first (RFC 6265, section 5.4), then that of /."""
+    name, own = served.server._access.cookie_name, dict(served.server._access.cookies)
+    cookie = f"{name}={own[f'/{served.server._access.folder}']}"
+    for header in (f"{cookie}; {name}=x", f"{name}=x; {cookie}"):
+        async with (
+            ClientSession() as browser,
+            browser.get(served.page, headers={"Cookie": header}) as response,
+        ):
+            assert response.status == 200
+
+
 async def test_a_process_without_the_cookie_gets_no_screen(served: Served) -> None:
     """It may send whatever Origin it likes."""
     async with ClientSession() as process:

@@ -80,7 +80,7 @@ async def test_a_client_changes_what_she_may_change_herself(tmp_path: Path) -> N
         by = [change.principal for change in cluster.changes]
         assert by == ["User:alice"] * 6 + ["User:admin"] * 6
         assert not any(change.lent for change in cluster.changes)
-        secret = cluster.changes[1].resources
+        (secret,) = cluster.changes[1].resources
         assert "salted_password=(hidden)" in secret
         assert 'name="mallory"' in secret
 
