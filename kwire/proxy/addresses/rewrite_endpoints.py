@@ -39,6 +39,12 @@ from kwire.proxy.flows.walk import has_failures
 SNAPSHOTS = 100
 """Most readers of snapshots whose positions are remembered."""
 
+LONGEST_LOG = 9 * 1024 * 1024
+"""Bytes of a Fetch response beyond which it has no metadata log, with room for all else in it.
+
+Java: KafkaRaftClient.MAX_FETCH_SIZE_BYTES, 8 MiB.
+"""
+
 _LATEST_READABLE = {
     key: min(request(key).versions.last, response(key).versions.last)
     for key, name in APIS.items()
@@ -61,6 +67,11 @@ class RewriteEndpoints(Filter):
         return asks or (
             direction is Direction.RESPONSE and may_carry_address(response(key), version)
         )
+
+    def must_see(self, key: int, direction: Direction, size: int) -> bool:
+        """True, but for long answers to consumers: these catch up, many at once."""
+        of_consumer = key == FetchResponse.key and size > LONGEST_LOG
+        return direction is Direction.REQUEST or not of_consumer
 
     async def on_request(self, request: Request, call: Call) -> None:
         """Rewrite the addresses in a request, such as the listeners in a BrokerRegistration."""

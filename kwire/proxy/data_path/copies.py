@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 COPY_LIMIT = 4 * 1024 * 1024
 """Bytes of one frame that are copied by default; the rest of a longer one only passes."""
 
@@ -12,20 +14,22 @@ MEMORY_LIMIT = 64 * 1024 * 1024
 class Copies:
     """The memory that copies share, from a frame's first byte until its flow has ended.
 
-    held: bytes in use. dropped: copies given up because the limit was reached.
+    held: bytes in use. dropped: copies given up because the limit was reached. shares: bytes in use
+    by clients' addresses, of what `RequestShare` counts.
     """
 
-    __slots__ = ("_memory_limit", "copy_limit", "dropped", "held")
+    __slots__ = ("copy_limit", "dropped", "held", "memory_limit", "shares")
 
     def __init__(self, copy_limit: int = COPY_LIMIT, memory_limit: int = MEMORY_LIMIT) -> None:
-        self._memory_limit = memory_limit
+        self.memory_limit = memory_limit
         self.copy_limit = copy_limit
         self.held = 0
         self.dropped = 0
+        self.shares: dict[str, int] = {}
 
-    def take(self, size: int) -> bool:
-        """Take room; return False if there is none left."""
-        if self.held + size > self._memory_limit:
+    def take(self, size: int, leave: int = 0) -> bool:
+        """Take room, and leave so many bytes to others; return False if there is none left."""
+        if self.held + size > self.memory_limit - leave:
             return False
         self.held += size
         return True
@@ -33,6 +37,43 @@ class Copies:
     def give_back(self, size: int) -> None:
         """Give room back."""
         self.held -= size
+
+
+class RequestShare:
+    """The part of the memory for held frames that requests of one connection may take.
+
+    A client decides how long its requests are, and how slowly they come: a longest one has a
+    quarter of the memory, and all of one address have half, so that no single one has it all.
+    address: returns that of the client, whose connection may not be there yet.
+    """
+
+    __slots__ = ("_address", "_memory")
+
+    def __init__(self, memory: Copies, address: Callable[[], str]) -> None:
+        self._memory = memory
+        self._address = address
+
+    @property
+    def copy_limit(self) -> int:
+        """Bytes of the longest frame."""
+        return min(self._memory.copy_limit, self._memory.memory_limit // 4)
+
+    def take(self, size: int, leave: int = 0) -> bool:
+        """Take room; return False if there is none left, or none for this address."""
+        shares, address = self._memory.shares, self._address()
+        taken = shares.get(address, 0) + size
+        if taken > self._memory.memory_limit // 2 or not self._memory.take(size, leave):
+            return False
+        shares[address] = taken
+        return True
+
+    def give_back(self, size: int) -> None:
+        """Give room back."""
+        self._memory.give_back(size)
+        shares, address = self._memory.shares, self._address()
+        left = shares.pop(address, 0) - size
+        if left:
+            shares[address] = left
 
 
 class Copy:

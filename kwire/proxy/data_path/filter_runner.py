@@ -17,7 +17,7 @@ from typing import Any, cast
 from kwire.codec.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.net.frames import encode_response
-from kwire.proxy.data_path.copies import Copies
+from kwire.proxy.data_path.copies import Copies, RequestShare
 from kwire.proxy.data_path.gate import Gate, HeldFrame
 from kwire.proxy.data_path.own_requests import NotAnswered, PairingWithOwn
 from kwire.proxy.data_path.pass_through import Transport
@@ -47,7 +47,7 @@ class _Run:
 class FilterRunner:
     """The FilterStage of a connection with filters: a gate a direction, and the filters for both.
 
-    memory: room for held frames; its copy_limit is the longest one.
+    memory: room for held frames; its copy_limit is the longest one, requests have a share.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class FilterRunner:
         self._reported: set[int] = set()
         self.requests = Gate(
             _REQUEST,
-            memory,
+            RequestShare(memory, self._client_address),
             transport,
             wants=self._wants_request,
             judge=self._judge_request,
-            unfiltered=self._report_unfiltered,
+            no_room=self._no_room_for_request,
             frame_ended=self._answer_in_turn,
         )
         self.responses = Gate(
@@ -75,7 +75,7 @@ class FilterRunner:
             transport,
             wants=self._wants_response,
             judge=self._judge_response,
-            unfiltered=self._report_unfiltered,
+            no_room=self._no_room_for_response,
             frame_ended=self._answer_in_turn,
         )
 
@@ -161,6 +161,31 @@ class FilterRunner:
         if filters.handlers(flow.key, flow.version, direction):
             return True
         return flow.key == ENVELOPE and filters.look_inside
+
+    def _no_room_for_request(self, flow: Flow, reason: str) -> bool:
+        return self._no_room(flow, reason, _REQUEST, flow.request_size)
+
+    def _no_room_for_response(self, flow: Flow, reason: str) -> bool:
+        return self._no_room(flow, reason, _RESPONSE, flow.response_size or 0)
+
+    def _no_room(self, flow: Flow, reason: str, direction: Direction, size: int) -> bool:
+        """Let a frame pass that cannot be held, or close the connection; return True if it passes.
+
+        The client knows nothing of an answer to a filter's own request.
+        """
+        must_be_seen = self._filters.must_see(flow.key, flow.version, direction, size)
+        if not must_be_seen and not self._pairing.is_own(flow):
+            self._report_unfiltered(flow, reason)
+            return True
+        said = f"the {direction.value} did not pass, since filters must see it: {reason}"
+        flow.problems.append(said)
+        text = f"{flow.api} v{flow.version}: {said}"
+        self._pairing.notify(NoticeKind.NOT_FILTERED, text, flow.at)
+        self._transport.abort(text)
+        return False
+
+    def _client_address(self) -> str:
+        return self._pairing.connection.client.rpartition(":")[0]
 
     def _judge_request(self, held: HeldFrame) -> None:
         self._run_filters(held, _REQUEST)

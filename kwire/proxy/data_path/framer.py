@@ -130,6 +130,11 @@ class Framer:
         self._left, self._flow, self._copy = 0, None, None
 
     @property
+    def held_size(self) -> int:
+        """Bytes of the frame that is coming, if it takes up memory until it is whole; else 0."""
+        return self._size if self._left and self._output.holding else 0
+
+    @property
     def progress(self) -> str:
         """The bytes that came of the current frame, to add to "closed"; "" between frames."""
         if self.lost or not self.unfinished:

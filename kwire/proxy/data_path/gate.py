@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kwire.proxy.data_path.copies import MEMORY_LIMIT, Copies
+from kwire.proxy.data_path.copies import MEMORY_LIMIT, Copies, RequestShare
 from kwire.proxy.data_path.pass_through import FinishFlow, Timer, Transport
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.interest import Direction
 
 FRAME_HELD = MEMORY_LIMIT
-"""Bytes of the longest frame that filters see by default; a longer one passes without them.
+"""Bytes of the longest response that filters see by default; requests have a quarter of it.
 
 Fetch responses end at 8 MiB of the metadata log (KafkaRaftClient's MAX_FETCH_SIZE_BYTES), and at
 55 MiB of other topics, fetch.max.bytes of the broker.
@@ -23,14 +23,21 @@ Fetch responses end at 8 MiB of the metadata log (KafkaRaftClient's MAX_FETCH_SI
 CROWD = 1024 * 1024
 """Bytes behind a held frame from which on no more are read."""
 
+RESERVE = 8 * 1024 * 1024
+"""Bytes of the memory in which only the first bytes of frames find room, up to about a CROWD.
+
+A few long frames leave it to the many short ones.
+"""
+
 
 @dataclass(slots=True, eq=False)
 class HeldFrame:
     """A frame that waits for filters. replacement: what to send in its place, None until decided.
 
     ends_with_client: nobody waits for it any more once the client has sent its last byte. stalled:
-    it is kept until the connection ends. finish: ends the flow's part in this direction. timer,
-    coroutine: what the filters wait for, and the filters themselves.
+    it is kept until the connection ends. refused: it has no room and must not pass either; its
+    connection is being closed. finish: ends the flow's part in this direction. timer, coroutine:
+    what the filters wait for, and the filters themselves.
     """
 
     flow: Flow
@@ -39,6 +46,7 @@ class HeldFrame:
     replacement: bytes | None = None
     ends_with_client: bool = False
     stalled: bool = False
+    refused: bool = False
     finish: Callable[[], None] | None = None
     timer: Timer | None = None
     coroutine: Coroutine[Any, Any, Any] | None = None
@@ -68,8 +76,9 @@ class Gate:
     """A FrameOutput whose queue only moves while no held frame is at its head.
 
     wants: says if a flow's frame is to be held. judge: takes a held frame that is whole, and calls
-    `release` at some time. unfiltered: takes a flow whose frame is wanted and passes nevertheless,
-    and the reason. frame_ended: is called behind each frame. is_shut: nothing can be sent any more.
+    `release` at some time. no_room: takes a flow whose frame is wanted and cannot be held, and the
+    reason; False if it must not pass either, and the connection is being closed. frame_ended: is
+    called behind each frame. is_shut: nothing can be sent any more.
     """
 
     transparent = False
@@ -77,12 +86,12 @@ class Gate:
     def __init__(
         self,
         direction: Direction,
-        memory: Copies,
+        memory: Copies | RequestShare,
         transport: Transport,
         *,
         wants: Callable[[Flow], bool],
         judge: Callable[[HeldFrame], None],
-        unfiltered: Callable[[Flow, str], None],
+        no_room: Callable[[Flow, str], bool],
         frame_ended: Callable[[], None],
     ) -> None:
         self._direction = direction
@@ -91,7 +100,7 @@ class Gate:
         self._write = transport.writer(direction)
         self._wants = wants
         self._judge = judge
-        self._unfiltered = unfiltered
+        self._no_room = no_room
         self._frame_ended = frame_ended
         self._queue: deque[_Piece | HeldFrame] = deque()
         self._ready: list[_Piece] = []
@@ -133,13 +142,16 @@ class Gate:
         self._feeding = self._within = True
         if flow is None or not self._wants(flow):
             return
+        held = HeldFrame(flow, [])
         # Rather unfiltered than stuck: a frame that can never be whole here would stop its
         # connection.
         if size > self._memory.copy_limit:
-            self._unfiltered(flow, f"{size} bytes, {self._memory.copy_limit} are held")
-            return
-        self._current = HeldFrame(flow, [])
-        self._queue.append(self._current)
+            reason = f"{size} bytes, {self._memory.copy_limit} are held"
+            if self._no_room(flow, reason):
+                return
+            held.refused = True
+        self._current = held
+        self._queue.append(held)
 
     def add(self, chunk: bytes, start: int, end: int) -> None:
         """Take chunk[start:end]: the frame goes on, or bytes that are no frame."""
@@ -147,13 +159,17 @@ class Gate:
         held = self._current
         if held is None:
             self._enqueue(chunk, start, end)
-        elif self._memory.take(end - start):
+        elif held.refused:
+            return
+        elif self._memory.take(end - start, 0 if held.size <= CROWD else RESERVE):
             held.pieces.append(chunk[start:end])
             held.size += end - start
             self._waiting += end - start
-        else:
+        elif self._no_room(held.flow, "the memory for held frames is used up"):
             self._overflow(held)
             self._enqueue(chunk, start, end)
+        else:
+            self._refuse(held)
 
     def end_frame(self, finish: FinishFlow, flow: Flow | None, copy: bytes | None) -> None:
         """End the frame. `finish` is called at once, of a held frame when it is decided."""
@@ -163,7 +179,9 @@ class Gate:
                 finish(flow, copy)
             else:
                 held.finish = partial(finish, flow, copy)
-                self._judge(held)
+                # A refused one stays at its place, so that nothing behind it is sent either.
+                if not held.refused:
+                    self._judge(held)
         self._within = False
         while self._urgent and self.between:
             self.insert(self._urgent.pop(0))
@@ -250,10 +268,17 @@ class Gate:
 
     def _overflow(self, held: HeldFrame) -> None:
         """Let a frame pass that has no room, beginning with what came of it."""
-        self._unfiltered(held.flow, "the memory for held frames is used up")
         held.replacement = b"".join(held.pieces)
         self._current = None
         self._move()
+
+    def _refuse(self, held: HeldFrame) -> None:
+        """Discard what came of a frame that has no room and must not pass."""
+        held.refused = True
+        self._memory.give_back(held.size)
+        self._waiting -= held.size
+        held.size = 0
+        held.pieces.clear()
 
     def _move(self) -> None:
         """Make ready what is at the head of the queue, up to a frame that is still held."""

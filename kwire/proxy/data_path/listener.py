@@ -54,10 +54,11 @@ class Limits:
 
     connect: for the node to accept. first_frame: for a client's first request to begin. login: from
     a client's first SaslHandshake to its first request that is not of the login. progress:
-    for `step` more bytes of a frame that has begun, or its end, while nobody holds them back. idle:
-    for any byte (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on.
-    connections: of all clients; connections_per_ip: of one address, half of them, so that no single
-    one has all the places.
+    for `step` more bytes of a frame that has begun, or its end, while nobody holds them back; for
+    all of a frame that filters wait for, and a second more for each 256 KiB. idle: for any byte
+    (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on. connections:
+    of all clients; connections_per_ip: of one address, half of them, so that no single one has all
+    the places.
     """
 
     connect: float = 10.0

@@ -235,6 +235,8 @@ class Relay:
         for side in (self.client, self.node):
             if side.stuck(now, limits):
                 peer = self._peer_name(side)
+                if side.holds_frame:
+                    return f"{peer} did not send the whole of a frame that filters wait for in time"
                 return f"{peer} began a frame and sent no more for {limits.progress:g} s"
         return ""
 

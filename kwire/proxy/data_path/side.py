@@ -18,6 +18,10 @@ READ_SIZE = 1024 * 1024
 """Bytes that are read at once; with asyncio's 256 KiB a large fetch costs a third more."""
 
 
+SLOWEST = 256 * 1024
+"""Bytes a second at which a held frame must come, after its first `Limits.progress` seconds."""
+
+
 class SideOwner(Protocol):
     """The events of a side, as its relay takes them. moved: time of the last bytes, monotonic."""
 
@@ -212,15 +216,25 @@ class Side(asyncio.Protocol):
             self.transport.abort()
 
     def stuck(self, now: float, limits: Limits) -> bool:
-        """Return True if a frame that has begun does not go on, though this side is read."""
+        """Return True if a frame that has begun does not go on, though this side is read.
+
+        One that takes up memory until it is whole must come to its end in time.
+        """
         framer = self._framer
         # A side that is paused is not at fault: the reader of the other one, or a filter, is.
         at_rest = not framer.unfinished or framer.lost or self.paused
         frames, passed = self._progress_mark
-        if at_rest or framer.frames != frames or framer.passed - passed >= limits.step:
+        held = framer.held_size
+        goes_on = not held and framer.passed - passed >= limits.step
+        if at_rest or framer.frames != frames or goes_on:
             self._progress_mark = (framer.frames, framer.passed)
             self._marked_at = now
-        return now - self._marked_at > limits.progress
+        return now - self._marked_at > limits.progress + held / SLOWEST
+
+    @property
+    def holds_frame(self) -> bool:
+        """True while a frame that is held for filters is coming."""
+        return self._framer.held_size > 0
 
     @property
     def progress(self) -> str:

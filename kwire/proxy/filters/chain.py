@@ -103,6 +103,13 @@ class Filters:
                 self._cache[kind] = handlers
         return handlers
 
+    def must_see(self, key: int, version: int, direction: Direction, size: int) -> bool:
+        """Return True if a filter wants such a message, or its content, and must see it."""
+        wanting = [handler.filter for handler in self.handlers(key, version, direction)]
+        if key == ENVELOPE:
+            wanting += [filter_ for filter_ in self._filters if filter_.looks_inside]
+        return any(filter_.must_see(key, direction, size) for filter_ in wanting)
+
     @property
     def look_inside(self) -> bool:
         """True if any filter wants a message that may come in an Envelope."""

@@ -180,6 +180,13 @@ class Filter:
         """Return True if on_request or on_response is to see such messages. Called once a kind."""
         return self.apis is None or api_name(key) in self.apis
 
+    def must_see(self, key: int, direction: Direction, size: int) -> bool:
+        """Return True if a message that it wants must not pass it for want of room to hold it.
+
+        The connection is closed then. size: bytes of its frame.
+        """
+        return False
+
     @property
     def name(self) -> str:
         """The name in notes and notices."""

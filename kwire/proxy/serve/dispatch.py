@@ -121,6 +121,10 @@ class Dispatch(Filter):
             return False
         return version in self._service.apis.get(key, ()) or version in self._routed.get(key, ())
 
+    def must_see(self, key: int, direction: Direction, size: int) -> bool:
+        """True: by a login or a change that passes unseen, clients would have other rights."""
+        return True
+
     def on_sasl_handshake_request(self, request: SaslHandshakeRequest, call: Call) -> None:
         """Forget the login before: the client begins another one."""
         call.connection.login = ObservedLogin()

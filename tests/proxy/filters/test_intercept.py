@@ -142,14 +142,16 @@ def test_what_another_filter_left_and_cannot_be_sent_is_not_edited() -> None:
 
 
 def test_a_response_for_which_there_is_no_room_is_not_held() -> None:
-    dialogue = Holding("~response", memory=Copies(1000, len(GRANTED)))
+    memory = Copies(1000, 1000)
+    dialogue = Holding("~response", memory=memory)
     dialogue.ask(VOTE, OTHER_VOTE)
+    assert memory.take(1000 - len(GRANTED))
     dialogue.answer(GRANTED, OTHER_GRANTED)
     assert len(dialogue.stop.waiting) == 1
     dialogue.stop.release()
     assert dialogue.at_client == GRANTED + OTHER_GRANTED
-    assert dialogue.flows[1].problems == ["not filtered: the memory for held frames is used up"]
-    assert dialogue.memory.held == 0
+    assert dialogue.flows[0].problems == ["not filtered: the memory for held frames is used up"]
+    assert memory.held == 1000 - len(GRANTED)
 
 
 @pytest.mark.parametrize("match", ["~api Vote", "~api Vote & ~response"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from struct import pack
 
 import pytest
 
@@ -18,6 +20,7 @@ from kwire.messages.a51_alter_user_scram_credentials import (
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.sasl import Credentials
+from kwire.proxy import Copies
 from kwire.proxy.flows.walk import failures
 from tests.support.controller.sasl_listeners import (
     ADMIN,
@@ -91,3 +94,20 @@ async def test_rights_that_are_lent_are_marked_in_the_audit(tmp_path: Path) -> N
         assert await answered(address, MALLORY, plain(ALICE, ALICE_PASSWORD)) == set()
         (change,) = cluster.changes
         assert (change.principal, change.lent, change.outcome) == ("User:alice", True, "done")
+
+
+async def test_a_long_request_of_a_stranger_hides_no_change(tmp_path: Path) -> None:
+    async with rights(tmp_path) as cluster:
+        cluster.served.proxy.held = Copies(1 << 16, 1 << 16)
+        for address in cluster.addresses():
+            async with await Connection.open(
+                address.host, address.port, sasl=plain(ADMIN, ADMIN_PASSWORD)
+            ) as connection:
+                reader, writer = await asyncio.open_connection(address.host, address.port)
+                # All of a CreateTopics but its last bytes.
+                writer.write(pack(">ihhih", 1 << 16, 19, 7, 1, -1) + bytes((1 << 16) - 20))
+                assert await reader.read() == b""
+                writer.close()
+                before = len(cluster.changes)
+                await connection.send(TOPIC)
+                assert len(cluster.changes) == before + 1
