@@ -8,6 +8,7 @@ for batch in read_batches(partition.records):
 data = build_batch([Record(value=b"...")], base_offset=17, compression=Compression.ZSTD)
 """
 
+from kwire.batches.budget import Budget
 from kwire.batches.building import build_batch, with_base_offset
 from kwire.batches.compression import LIMIT, Compression, Limit
 from kwire.batches.current import RecordBatch
@@ -19,6 +20,7 @@ from kwire.batches.record import Record, RecordHeader, TimestampType
 __all__ = [
     "LIMIT",
     "Batch",
+    "Budget",
     "Compression",
     "LegacyBatch",
     "Limit",

@@ -101,7 +101,14 @@ class RecordBatch:
             raise BatchError(f"{self.count} records", offset=LAYOUT.size)
         if not self.count:
             return  # whatever follows the header: Kafka does not look at it either
-        data = decompress(self.data[LAYOUT.size :], self.attributes & COMPRESSION, limit=limit)
+        yield from self.records_in(self.unpacked(limit))
+
+    def unpacked(self, limit: Limit) -> bytes:
+        """Return the bytes of the records."""
+        return decompress(self.data[LAYOUT.size :], self.attributes & COMPRESSION, limit=limit)
+
+    def records_in(self, data: bytes) -> Iterator[Record]:
+        """Yield the records that the unpacked bytes have, as `records` does."""
         # With the broker's time all records have that of the batch, whatever their deltas say
         # (KIP-32).
         time = self.max_timestamp if self.attributes & APPEND_TIME else None

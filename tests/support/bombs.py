@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+import struct
+from dataclasses import dataclass
+
+import pytest
+from crc32c import crc32c
+
+from kwire.batches import Compression, Record
+from kwire.batches.compression import compress
+from kwire.batches.current import CHECKED, LAYOUT
+from kwire.batches.record import RecordReader
+
 
 def laughs(levels: int, width: int, leaf: str = "1") -> str:
     """Return a mapping of anchors in which each level is `width` times the one before it."""
@@ -32,3 +43,32 @@ YAML_BOMBS = {
     "a long anchor": "&" + "x" * 8000 + " [*y]",
     "a long key": "{" + "? " + "k" * 3000 + "\n, ? " + "k" * 3000 + "\n}",
 }
+
+
+def record_bomb(count: int = 149_000) -> bytes:
+    """A zstd batch of some 165 bytes that unpacks to 1 MiB: records of the least size, all null."""
+    packed = compress(bytes([12, 0, 0, 0, 1, 1, 0]) * count, Compression.ZSTD)
+    length = LAYOUT.size - 12 + len(packed)
+    header = (0, length, 0, 2, 0, Compression.ZSTD, count - 1, 0, 0, -1, -1, -1, count)
+    data = LAYOUT.pack(*header) + packed
+    return data[: CHECKED - 4] + struct.pack(">I", crc32c(data[CHECKED:])) + data[CHECKED:]
+
+
+@dataclass
+class ReadRecords:
+    """The number of records that were read."""
+
+    count: int = 0
+
+
+def count_records(monkeypatch: pytest.MonkeyPatch) -> ReadRecords:
+    """Count the records of format 2 that are read from now on."""
+    counted = ReadRecords()
+    real = RecordReader.read
+
+    def read(self: RecordReader, data: bytes, start: int) -> tuple[Record, int]:
+        counted.count += 1
+        return real(self, data, start)
+
+    monkeypatch.setattr(RecordReader, "read", read)
+    return counted

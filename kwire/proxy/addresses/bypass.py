@@ -12,12 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_address
 
+from kwire.batches import Budget
 from kwire.codec.declaration import Message, Request
 from kwire.errors import KwireError
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterResponse
 from kwire.messages.endpoint_type import EndpointType
-from kwire.messages.metadata_topic import is_metadata_topic
+from kwire.messages.metadata_topic import is_metadata_topic, metadata_logs
 from kwire.messages.registry import api_keys, request
 from kwire.net.address import Address, is_wildcard
 from kwire.proxy.addresses.log_records import read_log
@@ -34,7 +35,7 @@ from kwire.proxy.flows.node_addresses import (
 from kwire.proxy.flows.peers import node_of_request
 
 LOG_LIMIT = 64 * 1024
-"""Bytes of the metadata log in a response from which on its records are not decoded here.
+"""Bytes of the metadata log in a response, also unpacked, from which on nothing is decoded here.
 
 A node that starts reads the whole log; the same nodes are named in its later, shorter responses.
 """
@@ -167,17 +168,16 @@ def _addresses_and_roles(message: Message) -> Iterator[tuple[NodeRole, NodeAddre
             role = NodeRole.CONTROLLER
         yield role, node_address
     if isinstance(message, FetchResponse):
-        for topic in message.responses:
-            if is_metadata_topic(topic.topic, topic.topic_id):
-                for partition in topic.partitions:
-                    yield from _addresses_in_log(partition.records or b"")
+        budget = Budget(size=LOG_LIMIT)
+        for log in metadata_logs(message):
+            yield from _addresses_in_log(log.records or b"", budget)
 
 
-def _addresses_in_log(data: bytes) -> Iterator[tuple[NodeRole, NodeAddress]]:
+def _addresses_in_log(data: bytes, budget: Budget) -> Iterator[tuple[NodeRole, NodeAddress]]:
     if len(data) > LOG_LIMIT:
         return
     try:
-        batches, _ = read_log(data)
+        batches, _ = read_log(data, budget)
     except KwireError:
         return
     for batch in batches:

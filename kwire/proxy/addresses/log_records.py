@@ -11,18 +11,25 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kwire.batches import Record, RecordBatch, batch_size, build_batch, read_batch
-from kwire.batches.compression import Compression, Limit
+from kwire.batches import (
+    Budget,
+    Compression,
+    Record,
+    RecordBatch,
+    batch_size,
+    build_batch,
+    read_batch,
+)
 from kwire.batches.control_records import ControlRecordType, read_control_record
 from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
 from kwire.codec.declaration import Message
-from kwire.errors import BatchError, KwireError
+from kwire.errors import BatchError, KwireError, TooLarge
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.index import METADATA_RECORDS
 from kwire.proxy.flows.node_addresses import FIELDS_BY_MESSAGE
 
 BATCH_LIMIT = 16 * 1024 * 1024
-"""Bytes of the longest batch that is read, unpacked; a controller writes up to 8 MiB."""
+"""Bytes of the longest batch that is read; a controller writes up to 8 MiB."""
 
 _TYPES = frozenset(key for key, name in METADATA_RECORDS.items() if name in FIELDS_BY_MESSAGE)
 
@@ -42,18 +49,24 @@ class _AddressRecord:
 
 
 class LogBatch:
-    """A batch and the messages in it that have addresses, which the caller may change."""
+    """A batch and the messages in it that have addresses, which the caller may change.
 
-    def __init__(self, data: bytes) -> None:
+    too_large: it was not looked into, since the budget did not suffice.
+    """
+
+    def __init__(self, data: bytes, budget: Budget) -> None:
         self._data = data
         self._records: list[Record] = []
         self._address_records: list[_AddressRecord] = []
+        self.too_large = False
         try:
             batch = read_batch(data)
             if isinstance(batch, RecordBatch):
                 self._batch = batch
-                self._records = list(batch.records(Limit(size=BATCH_LIMIT)))
+                self._records = list(budget.read(batch))
                 self._address_records = list(_address_records(batch, self._records))
+        except TooLarge:
+            self.too_large = True
         except KwireError:  # it passes as it is: its reader will report what is wrong with it
             self._address_records = []
 
@@ -80,7 +93,7 @@ class LogBatch:
         )
 
 
-def read_log(data: bytes) -> tuple[list[LogBatch], int]:
+def read_log(data: bytes, budget: Budget) -> tuple[list[LogBatch], int]:
     """Split data into whole batches; return them and the position behind the last one.
 
     A response may end within a batch. Raises BatchError if the data cannot be batches.
@@ -92,7 +105,7 @@ def read_log(data: bytes) -> tuple[list[LogBatch], int]:
             raise BatchError(f"a batch of {size} bytes, at most {BATCH_LIMIT} are read")
         if size > len(data) - position:
             break
-        batches.append(LogBatch(data[position : position + size]))
+        batches.append(LogBatch(data[position : position + size], budget))
         position += size
     return batches, position
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from kwire.batches import Budget
 from kwire.codec.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.errors import BatchError
@@ -20,7 +21,7 @@ from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 from kwire.messages.error_response import visible_error_response
 from kwire.messages.index import APIS
-from kwire.messages.metadata_topic import is_metadata_topic
+from kwire.messages.metadata_topic import metadata_logs
 from kwire.messages.registry import request, response
 from kwire.proxy.addresses.address_book import AddressBook
 from kwire.proxy.addresses.rewriter import AddressRewriter
@@ -98,19 +99,17 @@ class RewriteEndpoints(Filter):
     @at("12+")
     async def on_fetch_response(self, response: FetchResponse, call: Call) -> None:
         """Rewrite the metadata log, which nodes fetch with version 12 or later (KIP-595)."""
-        for topic in response.responses:
-            if not is_metadata_topic(topic.topic, topic.topic_id):
-                continue
-            for partition in topic.partitions:
-                if partition.records:
-                    before = partition.records
-                    partition.records = await self._rewrite_log(before, call)
-                    if partition.records != before:
-                        _mark(call, "addresses in the metadata log rewritten")
+        logs = metadata_logs(response)
+        budget = Budget.of_frame(sum(len(log.records or b"") for log in logs))
+        for log in logs:
+            before = log.records or b""
+            log.records = await self._rewrite_log(before, call, budget)
+            if log.records != before:
+                _mark(call, "addresses in the metadata log rewritten")
 
-    async def _rewrite_log(self, data: bytes, call: Call) -> bytes:
+    async def _rewrite_log(self, data: bytes, call: Call, budget: Budget) -> bytes:
         try:
-            batches, end = await self._rewriter.log(data, call, call.connection.peer)
+            batches, end = await self._rewriter.log(data, call, call.connection.peer, budget)
         except BatchError as error:
             call.note(f"the addresses in its records stay as they are: {error}")
             return data

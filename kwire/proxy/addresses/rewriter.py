@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from kwire.batches import Budget
 from kwire.codec.declaration import Message, Request
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.net.address import Address
@@ -19,6 +20,9 @@ REFUSALS = 100
 
 HOST_SHOWN = 100
 """Characters of a host in a message that are shown; names have 255 at most."""
+
+
+TOO_MUCH = "addresses in the metadata log stay as they are: its batches unpack to too much"
 
 
 class AddressRewriter:
@@ -50,12 +54,17 @@ class AddressRewriter:
         self._report(refusals, call)
         return changed
 
-    async def log(self, data: bytes, call: Call, reader: int | None) -> tuple[list[bytes], int]:
+    async def log(
+        self, data: bytes, call: Call, reader: int | None, budget: Budget
+    ) -> tuple[list[bytes], int]:
         """Rewrite whole batches of the metadata log; return them and the position behind them.
 
-        reader: the node that the log is sent to. Raises BatchError if the bytes are no batches.
+        Batches over the budget stay as they are. reader: the node that the log is sent to.
+        Raises BatchError if the bytes are no batches.
         """
-        batches, end = read_log(data)
+        batches, end = read_log(data, budget)
+        if any(batch.too_large for batch in batches) and TOO_MUCH not in call.flow.notes:
+            call.note(TOO_MUCH)
         refusals = _Refusals()
         for batch in batches:
             for message in batch.messages:

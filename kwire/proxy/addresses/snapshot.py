@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
+from kwire.batches import Budget
 from kwire.codec.declaration import Response
 from kwire.error_codes import ErrorCode
 from kwire.messages.a59_fetch_snapshot import (
@@ -79,7 +80,8 @@ async def read_snapshot(
         if piece is None:
             return answer
         unread += piece.unaligned_records
-        batches, end = await rewriter.log(unread, call, request.replica_id)
+        budget = Budget.of_frame(len(unread))
+        batches, end = await rewriter.log(unread, call, request.replica_id, budget)
         rewritten += b"".join(batches)
         original, unread = original + end, unread[end:]
         positions.add(BatchStart(start + len(rewritten), original))

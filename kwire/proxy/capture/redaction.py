@@ -12,17 +12,17 @@ from typing import Any
 
 from crc32c import crc32c
 
-from kwire.batches import RecordBatch, read_batches
+from kwire.batches import Budget, RecordBatch, read_batches
 from kwire.batches.current import CHECKED
 from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
 from kwire.capture.record import LEFT_OUT, MASKED_FIELDS
 from kwire.codec.declaration import Group, Message
-from kwire.errors import KwireError, WireError
+from kwire.errors import KwireError, TooLarge, WireError
 from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotResponse
 from kwire.messages.headers import RequestHeader, ResponseHeader
-from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, is_metadata_topic
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, metadata_logs
 from kwire.messages.registry import api_key, api_keys
 from kwire.net.frames import (
     RequestHead,
@@ -75,7 +75,7 @@ class Redacted:
 def redacted(flow: Flow) -> Redacted:
     """Return the frames of a flow without secrets."""
     request, response = flow.request_copy, flow.response_copy
-    if flow.key not in SECRET_APIS and not _of_metadata_log(flow):
+    if flow.key not in SECRET_APIS and not of_metadata_log(flow):
         return Redacted(request=request, response=response)
     inner = _inner_head(flow)
     request, request_redaction = _mask_request(request, flow.request_size)
@@ -100,7 +100,7 @@ def mask_message(message: Message) -> bool:
     return masked
 
 
-def _of_metadata_log(flow: Flow) -> bool:
+def of_metadata_log(flow: Flow) -> bool:
     """True if the response has records of the metadata log, which names it by name or id.
 
     Nodes serve them only if the request names that topic and no other (KafkaRaftClient's
@@ -243,44 +243,53 @@ def _blank_strings(group: Group) -> None:
 
 def _mask_fetch(response: FetchResponse) -> bool:
     changed = False
-    for topic in response.responses:
-        if is_metadata_topic(topic.topic, topic.topic_id):
-            for partition in topic.partitions:
-                if partition.records:
-                    masked = mask_metadata_log(partition.records)
-                    changed |= masked != partition.records
-                    partition.records = masked
+    logs = metadata_logs(response)
+    budget = Budget.of_frame(sum(len(log.records or b"") for log in logs))
+    for log in logs:
+        masked = mask_metadata_log(log.records or b"", budget)
+        changed |= masked != log.records
+        log.records = masked
     return changed
 
 
 def _mask_snapshot(response: FetchSnapshotResponse) -> bool:
     changed = False
-    for topic in response.topics:
-        for partition in topic.partitions:
-            if partition.unaligned_records:
-                masked = mask_metadata_log(partition.unaligned_records)
-                changed |= masked != partition.unaligned_records
-                partition.unaligned_records = masked
+    pieces = [piece for topic in response.topics for piece in topic.partitions]
+    budget = Budget.of_frame(sum(len(piece.unaligned_records) for piece in pieces))
+    for piece in pieces:
+        masked = mask_metadata_log(piece.unaligned_records, budget)
+        changed |= masked != piece.unaligned_records
+        piece.unaligned_records = masked
     return changed
 
 
-def mask_metadata_log(data: bytes) -> bytes:
-    """Return batches of the metadata log without secrets. Raises CannotMask if one is cut."""
+def mask_metadata_log(data: bytes, budget: Budget) -> bytes:
+    """Return batches of the metadata log without secrets; zeros where they are over the budget.
+
+    Raises CannotMask if one is cut.
+    """
+    try:
+        return _mask_batches(data, budget)
+    except TooLarge:
+        return bytes(len(data))
+
+
+def _mask_batches(data: bytes, budget: Budget) -> bytes:
     masked = []
     end = 0
     for batch in read_batches(data):
         if not isinstance(batch, RecordBatch):
             raise CannotMask("a batch of an old format in the metadata log")
-        masked.append(batch.data if batch.is_control else _mask_batch(batch))
+        masked.append(batch.data if batch.is_control else _mask_batch(batch, budget))
         end += batch.size
     if end != len(data):
         raise CannotMask("a batch of the metadata log is cut")
     return b"".join(masked)
 
 
-def _mask_batch(batch: RecordBatch) -> bytes:
+def _mask_batch(batch: RecordBatch, budget: Budget) -> bytes:
     data = batch.data
-    for record in batch.records():
+    for record in budget.read(batch):
         if not record.value:
             continue
         metadata = read_metadata_record(record.value)

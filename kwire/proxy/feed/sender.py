@@ -21,6 +21,7 @@ from kwire.capture import CaptureRecord
 from kwire.errors import InvalidValue
 from kwire.net.address import Address, is_loopback, why_not_bound
 from kwire.net.tasks import cancel_and_wait
+from kwire.proxy.capture.redaction import of_metadata_log
 from kwire.proxy.data_path.server import CannotListen
 from kwire.proxy.data_path.tap import LONG
 from kwire.proxy.feed.commands import Controls
@@ -257,8 +258,9 @@ class Feed:
     async def _records(
         self, number: int, monotonic: float, event: Event
     ) -> tuple[CaptureRecord, ...]:
-        # A long frame is masked in a thread, so that no turn of the loop takes long.
-        if event.weight > LONG:
+        # A long frame is masked in a thread, so that no turn of the loop takes long; so is the
+        # metadata log, which may unpack to more than the frame weighs.
+        if event.weight > LONG or (isinstance(event, Flow) and of_metadata_log(event)):
             return await asyncio.to_thread(records_of_event, event, number, self.name, monotonic)
         return records_of_event(event, number, self.name, monotonic)
 

@@ -46,6 +46,7 @@ from kwire.proxy.flows.node_addresses import (
     frame_may_carry_address,
     node_addresses,
 )
+from tests.support.bombs import count_records, record_bomb
 from tests.support.proxy.addresses.metadata_batches import batch
 from tests.support.proxy.dialogue import answered, asked, connection
 
@@ -260,6 +261,21 @@ def test_an_envelope_is_looked_into() -> None:
     ask = EnvelopeRequest(request_data=inner, client_host_address=b"\x7f\0\0\1")
     (text,) = watching.see(ask, EnvelopeResponse(response_data=said))
     assert text.startswith("node 2 at x:1 is not behind the proxy")
+
+
+def test_records_are_not_looked_for_in_batches_that_unpack_to_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = count_records(monkeypatch)
+    few = [PartitionData(records=record_bomb(1000))] * 30
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=few)
+    Watching().see(FetchRequest(), FetchResponse(responses=[topic]))
+    assert 1000 < counted.count < 10_000
+    bomb = [PartitionData(records=record_bomb() * 8)]
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=bomb)
+    counted.count = 0
+    Watching().see(FetchRequest(), FetchResponse(responses=[topic]))
+    assert counted.count == 0
 
 
 @pytest.mark.parametrize("key", sorted(FREQUENT))

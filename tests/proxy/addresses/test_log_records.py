@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from kwire.batches import Compression, RecordBatch, build_batch, read_batches
+from kwire.batches import Budget, Compression, RecordBatch, build_batch, read_batches
 from kwire.batches.control_records import quorum_record, read_control_record
 from kwire.batches.metadata_records import read_metadata_record
 from kwire.errors import BatchError
@@ -28,6 +28,8 @@ from kwire.net.frames import decode_response
 from kwire.proxy import Filters
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.proxy.addresses.rewriter import TOO_MUCH
+from tests.support.bombs import count_records, record_bomb
 from tests.support.proxy.addresses.address_books import InstantListeners
 from tests.support.proxy.addresses.metadata_batches import batch
 from tests.support.proxy.dialogue import answered, asked
@@ -151,4 +153,23 @@ def test_a_batch_that_is_cut_off_or_broken_passes_as_it_came() -> None:
 
 def test_a_batch_longer_than_any_is_refused_before_memory_is_taken() -> None:
     with pytest.raises(BatchError, match="at most"):
-        read_log(bytes(8) + (1 << 30).to_bytes(4, "big") + bytes(5))
+        read_log(bytes(8) + (1 << 30).to_bytes(4, "big") + bytes(5), Budget(size=100))
+
+
+def test_batches_that_unpack_to_too_much_pass_as_they_came_with_a_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = count_records(monkeypatch)
+    dialogue = HeldDialogue(filters=Filters([RewriteEndpoints(InstantListeners().book)]))
+    dialogue.ask(asked(FetchRequest(), 17, 1))
+    logs = [PartitionData(records=CONTROL), *[PartitionData(records=record_bomb())] * 8]
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=logs)
+    came = dialogue.answer(answered(FetchResponse(responses=[topic]), 17, 1))
+    body = decode_response(came[4:], 1, 17).body
+    assert isinstance(body, FetchResponse)
+    first, *others = (log.records or b"" for log in body.responses[0].partitions)
+    assert endpoints(first) != endpoints(CONTROL)
+    assert others == [record_bomb()] * 8
+    assert counted.count < 10_000
+    (ended,) = dialogue.flows
+    assert [note for note in ended.notes if "unpack to too much" in note] == [TOO_MUCH]

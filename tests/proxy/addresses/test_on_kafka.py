@@ -19,6 +19,7 @@ from msgspec import structs
 
 import real_kafka
 from kwire.admin import AdminClient, QuorumInfo, RaftVoterEndpoint
+from kwire.batches import Budget
 from kwire.errors import BrokerError, KwireError
 from kwire.messages.a01_fetch import FetchResponse
 from kwire.net.address import Address
@@ -324,7 +325,7 @@ def same_but_for_addresses(
 
 
 def log_without_addresses(data: bytes) -> bytes:
-    batches, end = read_log(data)
+    batches, end = read_log(data, Budget.of_frame(len(data)))
     for batch in batches:
         for message in batch.messages:
             for place in node_addresses(message):

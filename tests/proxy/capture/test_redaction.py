@@ -44,6 +44,7 @@ from kwire.messages.registry import request, response
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.capture.redaction import SECRET_APIS, redacted
 from kwire.proxy.flows.masks import may_hold_secrets
+from tests.support.bombs import count_records, record_bomb
 from tests.support.proxy.dialogue import Dialogue, answered, asked
 
 SECRET = b"hunter2-hunter2"
@@ -196,6 +197,25 @@ def test_a_metadata_log_without_secrets_is_recorded_byte_for_byte() -> None:
 def test_a_metadata_log_that_cannot_be_masked_is_left_out(records: bytes) -> None:
     done = redacted(fetched(records))
     assert (done.response, done.response_redaction) == (None, LEFT_OUT)
+
+
+@pytest.mark.parametrize("partitions", [1, 8])
+def test_batches_that_unpack_to_too_much_are_zeros(
+    partitions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = count_records(monkeypatch)
+    logs = [PartitionData(records=record_bomb() * (8 // partitions)) for _ in range(partitions)]
+    topic = FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=logs)
+    one = flow(FetchRequest(), FetchResponse(responses=[topic]), 17)
+    done = redacted(one)
+    assert counted.count < 10_000
+    assert len(done.response or b"") == one.response_size
+    assert done.response_redaction == MASKED_FIELDS
+    one.response_copy = done.response
+    response = DecodedFlow(one).response_as(FetchResponse)
+    assert response
+    found = [log.records for log in response.responses[0].partitions]
+    assert found == [bytes(len(log.records or b"")) for log in logs]
 
 
 def test_other_fetches_are_not_even_decoded() -> None:

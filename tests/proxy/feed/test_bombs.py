@@ -1,12 +1,19 @@
 """Whatever a viewer sends is refused or done at once; traffic passes meanwhile."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from fuzzing.steps import steps
+from kwire.messages.a01_fetch import FetchRequest, FetchTopic
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
+from kwire.proxy import Flow
+from kwire.proxy.feed.datagram_records import records_of_event
 from kwire.proxy.feed.datagrams import (
     _STAMP,
     MAGIC,
@@ -21,6 +28,7 @@ from kwire.proxy.flows.language import LONGEST, parse
 from tests.support.bombs import RULE_BOMB, VALUE_BOMB
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
+from tests.support.proxy.dialogue import asked, connection
 from tests.support.proxy.feed.voting_traffic import ShownEvents, Traffic, traffic, viewer
 
 
@@ -54,6 +62,30 @@ async def test_a_bomb_in_a_value_is_refused_and_the_message_stays_held() -> None
         await one.release(number)
         assert await reader.readexactly(len(GRANTED)) == GRANTED
         writer.close()
+
+
+async def test_records_of_the_metadata_log_are_masked_in_a_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads: list[int] = []
+
+    def noted(*args: Any) -> Any:
+        threads.append(threading.get_ident())
+        return records_of_event(*args)
+
+    monkeypatch.setattr("kwire.proxy.feed.sender.records_of_event", noted)
+    topics = (
+        [FetchTopic(topic_id=METADATA_TOPIC_ID)],
+        [FetchTopic(topic_id=UUID(bytes=b"orders" * 2 + b"1234"))],
+    )
+    async with one_viewer() as (run, _, shown):
+        for one in topics:
+            flow = Flow(connection(), FetchRequest.key or 1, 13, 1, "me", 5.0, 0.0, 0)
+            flow.request_copy = asked(FetchRequest(topics=one), 13, 1)[4:]
+            run.feed(flow)
+        await eventually(lambda: len(shown.flows) == 2)
+    log, other = threads[-2:]
+    assert (log == threading.get_ident(), other == threading.get_ident()) == (False, True)
 
 
 def test_a_bomb_in_a_rules_file_is_refused() -> None:
