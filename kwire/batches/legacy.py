@@ -6,6 +6,7 @@ from 0 in format 1 and are absolute in format 0.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
@@ -89,9 +90,13 @@ class LegacyBatch:
             yield Record(key=key, value=value, offset=self.offset, timestamp=self.timestamp)
             return
         # With LogAppendTime the broker sets the time of the wrapper alone (KIP-32).
-        wrapped = self._wrapped(value, limit)
-        base = self._base(wrapped[-1].offset)
-        for message in wrapped:
+        data = self._unpacked(value, limit)
+        base = self._base(data)
+        for start, end in _wrapped(data):
+            message = LegacyBatch.read(data[start:end])
+            message.check()
+            if message.attributes & COMPRESSION:
+                raise BatchError("a compressed message within another", offset=start)
             key, value = message._key_and_value()
             yield Record(
                 key=key,
@@ -100,32 +105,26 @@ class LegacyBatch:
                 timestamp=self.timestamp if self._append_time else message.timestamp,
             )
 
-    def _wrapped(self, value: bytes | None, limit: Limit) -> list[LegacyBatch]:
+    def _unpacked(self, value: bytes | None, limit: Limit) -> bytes:
+        """Return the messages that this one wraps. They may be millions: none is kept."""
         if value is None:
             raise BatchError("a compressed message without a value")
         if self.attributes & COMPRESSION == Compression.ZSTD:
             raise BatchError(f"format {self.magic} has no zstd (KIP-110)")
         data = decompress(value, self.attributes & COMPRESSION, magic=self.magic, limit=limit)
-        messages = []
-        position = 0
-        while (end := message_end(data, position)) is not None:
-            message = LegacyBatch.read(data[position:end])
-            message.check()
-            if message.attributes & COMPRESSION:
-                raise BatchError("a compressed message within another", offset=position)
-            messages.append(message)
-            position = end
-        if not messages:
+        if message_end(data, 0) is None:
             raise BatchError("a compressed message that wraps none")
-        return messages
+        return data
 
-    def _base(self, last: int) -> int:
+    def _base(self, data: bytes) -> int:
         """Return the number to add to wrapped offsets.
 
         Old librdkafka leaves 0 as the wrapper's own.
         """
         if self.magic == 0 or self.offset == 0:
             return 0
+        ((start, _),) = deque(_wrapped(data), maxlen=1)
+        last: int = START_LAYOUT.unpack_from(data, start)[0]
         if self.offset < last:
             raise BatchError(f"wraps offsets up to {last}, its own is {self.offset}")
         return self.offset - last
@@ -159,7 +158,9 @@ class LegacyBatch:
         """Offset of the first record: a compressed message has to be unpacked for it."""
         if not self.attributes & COMPRESSION:
             return self.offset
-        return next(self.records()).offset
+        data = self._unpacked(self._key_and_value()[1], LIMIT)
+        first, _ = START_LAYOUT.unpack_from(data)
+        return int(self._base(data) + first)
 
     @property
     def last_offset(self) -> int:
@@ -182,6 +183,14 @@ class LegacyBatch:
         if self.magic == 0:
             return TimestampType.NO_TIMESTAMP_TYPE
         return TimestampType(self._append_time)
+
+
+def _wrapped(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each of the unpacked messages begins and ends."""
+    start = 0
+    while (end := message_end(data, start)) is not None:
+        yield start, end
+        start = end
 
 
 def message_end(data: bytes, position: int) -> int | None:
