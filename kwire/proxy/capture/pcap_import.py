@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -31,6 +32,9 @@ from kwire.proxy.flows.interest import tap_everything
 
 AHEAD_LIMIT = 16 * 1024 * 1024
 """Most memory that segments of a connection may take that wait for an earlier one, in bytes."""
+
+CONNECTIONS = 10_000
+"""Connections that are followed at once; a flood of SYNs has as many as packets."""
 
 PACKET_LIMIT = 16 * 1024 * 1024
 """Bytes of the longest block that is read; a damaged file may claim any length."""
@@ -132,17 +136,22 @@ class _BoundedFile:
 
 
 class _Connections:
-    """The connections of a file, by their addresses."""
+    """The connections of a file, by their addresses, those with the latest packets last.
+
+    _empty: those that have had no data yet.
+    """
 
     def __init__(self, ports: frozenset[int]) -> None:
         self._ports = ports
-        self._open: dict[tuple[Address, Address], _FramedConnection] = {}
+        # Of a plain dict that loses its first items, the first is found ever more slowly.
+        self._open: OrderedDict[tuple[Address, Address], _FramedConnection] = OrderedDict()
+        self._empty: OrderedDict[tuple[Address, Address], None] = OrderedDict()
         self._count = 0
 
     def take(self, segment: TcpSegment) -> Iterator[Event]:
         """Yield the events that a segment completes."""
-        client, node = self._ends(segment)
-        connection = self._open.get((client, node))
+        client, node = ends = self._ends(segment)
+        connection = self._open.pop(ends, None)
         begins = bool(segment.flags & TH_SYN) and not segment.flags & TH_ACK
         if connection is not None and begins and not connection.repeats(segment):
             yield from connection.close("the connection began anew", segment.at)
@@ -151,18 +160,30 @@ class _Connections:
             if not (begins or segment.data):
                 return
             self._count += 1
-            connection = self._open[client, node] = _FramedConnection(
-                self._count, client, node, segment.at
-            )
+            connection = _FramedConnection(self._count, client, node, segment.at)
+            self._empty[ends] = None
+        self._open[ends] = connection
         yield from connection.take(segment, segment.source == client)
+        if segment.data or connection.over:
+            self._empty.pop(ends, None)
         if connection.over:
-            del self._open[client, node]
+            del self._open[ends]
+        if len(self._open) > CONNECTIONS:
+            yield from self._give_up(segment.at)
+
+    def _give_up(self, at: float) -> Iterator[Event]:
+        """Forget the first connection without data, else the one without packets for longest."""
+        ends = next(iter(self._empty or self._open))
+        self._empty.pop(ends, None)
+        reason = f"not followed further: {CONNECTIONS} others are open"
+        yield from self._open.pop(ends).close(reason, at)
 
     def end(self) -> Iterator[Event]:
         """Yield the last events, since the file has ended."""
         for connection in self._open.values():
             yield from connection.close("the file ends", connection.latest)
         self._open.clear()
+        self._empty.clear()
 
     def _ends(self, segment: TcpSegment) -> tuple[Address, Address]:
         """Return the addresses of client and node."""

@@ -103,6 +103,40 @@ def test_segments_that_wait_are_forgotten_with_what_they_take_in_memory(
     assert "a segment is not in the file" in events[1].text
 
 
+def from_port(port: int, sequence: int = 0, data: bytes = b"", flags: int = 2) -> bytes:
+    """Return a segment from this port to 9092, in IP."""
+    head = struct.pack(">HHIIBBHHH", port, 9092, sequence, 0, 5 << 4, flags, 1000, 0, 0)
+    return in_ip(head + data, 6)
+
+
+def test_of_too_many_connections_those_without_data_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kwire.proxy.capture.pcap_import.CONNECTIONS", 3)
+    request = bytes.fromhex("0000000b 0012 0000 00000007 0001 6b")
+    first = [from_port(20_000), from_port(20_000, 1, request, 0x18)]
+    flood = [from_port(30_000 + number) for number in range(50)]
+    events = list(import_events(BytesIO(raw(*first, *flood)), "x"))
+    closed = [one for one in events if isinstance(one, Notice) and one.kind is NoticeKind.CLOSED]
+    given_up = [one.connection.client for one in closed if "3 others are open" in one.text]
+    assert given_up == [f"127.0.0.1:{30_000 + number}" for number in range(48)]
+    # Each is told of as soon as it is given up, not only at the end of the file.
+    assert events.index(closed[0]) < 10
+    (flow,) = (one for one in events if isinstance(one, Flow))
+    assert flow.request_copy == request[4:]
+    assert "not followed" not in closed[-1].text
+
+
+def test_of_too_many_connections_with_data_the_one_that_is_silent_for_longest_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kwire.proxy.capture.pcap_import.CONNECTIONS", 3)
+    data = [from_port(20_000 + number, 1, b"data", 0x18) for number in (0, 1, 2, 0, 3)]
+    events = list(import_events(BytesIO(raw(*data)), "x"))
+    assert isinstance(events[0], Notice)
+    assert events[0].connection.client == "127.0.0.1:20001"
+
+
 def test_a_packet_within_a_thousand_others_is_passed_over() -> None:
     nested = in_tcp(1, b"")
     for _ in range(2000):
