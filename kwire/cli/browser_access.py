@@ -6,14 +6,9 @@ Any page that the same browser shows, and any process of the machine, can send r
    Origin and Sec-Fetch-Site.
 2. Other users and their processes do not know the key of the address that is printed. It is good
    once; the browser that brings it gets cookies.
-<<<<<<< HEAD
-3. Browsers send the cookies of a host to all of its ports. These are bound to a folder with a
-   random name, so that browsers do not send them to other servers of the machine.
-=======
 3. Browsers send the cookies of a host to all of its ports, and each port can set some. That of the
-   screens is bound to a folder that is drawn for each run, so that no other server of the machine
+   screens is bound to a folder with a random name, so that no other server of the machine
    is sent it. One of the same name for `/` comes beside it, and must not stand in its way.
->>>>>>> f1807adf (watch: let no cookie of another port lock a browser out of --web)
 """
 
 from __future__ import annotations
