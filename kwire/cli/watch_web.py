@@ -10,8 +10,9 @@ import shlex
 import socket
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
 from string import Template
 from typing import ClassVar
@@ -29,6 +30,7 @@ from kwire.cli.browser_access import (
 )
 from kwire.cli.errors import CommandFailed
 from kwire.cli.screen import screen
+from kwire.operating_system import TERMINATION, on_signal
 
 HOST = "127.0.0.1"
 
@@ -37,6 +39,21 @@ SCREENS = 4
 
 PATIENCE = 10.0
 """Seconds that a screen may take to end before its process is killed."""
+
+STRANGERS = 32
+"""Connections without a cookie that stay open when others come: older ones are closed for them.
+
+So whoever opens many keeps no browser out.
+"""
+
+HANDLER = {
+    "keepalive_timeout": 10.0,  # seconds without a whole head of a request
+    "lingering_time": 0.0,  # no request has a body: none is waited for
+    # What another port's page can set: browsers keep 180 cookies of a host, of 4 KiB each.
+    "max_field_size": 768 * 1024,
+    "max_headers": 32,
+}
+"""Bounds of a connection, as aiohttp names them."""
 
 PAGE = Path(__file__).with_name("watch_page.html")
 
@@ -114,10 +131,11 @@ class WatchServer(server.Server):
         host = HOST if port == 80 else f"{HOST}:{port}"
         self._access = BrowserAccess(host, secrets.token_urlsafe)
         self._screens = 0
+        self._browsers: set[asyncio.BaseProtocol] = set()  # connections that have shown a cookie
 
     async def _make_app(self) -> web.Application:
         folder = f"/{self._access.folder}"
-        app = web.Application(middlewares=[self._refuse_others])
+        app = web.Application(middlewares=[self._refuse_others], handler_args=HANDLER)
         app.add_routes(
             [
                 web.get("/", self._let_in, allow_head=False),
@@ -148,11 +166,16 @@ class WatchServer(server.Server):
         )
         if problem := self._access.why_refused(asked):
             raise web.HTTPForbidden(text=problem)
+        if request.path != "/":
+            self._browsers.add(request.protocol)
         return await handler(request)
 
     async def _add_headers(self, _: web.Request, response: web.StreamResponse) -> None:
         response.headers.update(_HEADERS)
         response.headers["Content-Security-Policy"] = _CONTENT.format(host=self._access.host)
+        if response.status >= HTTPStatus.BAD_REQUEST:
+            response.headers["Connection"] = "close"
+            response.force_close()  # who reads no answers may not ask on and on
 
     async def _let_in(self, request: web.Request) -> web.Response:
         """Exchange the key for cookies, and redirect the browser to the page."""
@@ -202,8 +225,49 @@ class WatchServer(server.Server):
         await asyncio.gather(*closing, return_exceptions=True)  # a browser may be gone already
 
     def initialize_logging(self) -> None:
-        """Log no requests, nor bytes that are no HTTP: anybody could fill the terminal."""
-        logging.getLogger("aiohttp").addHandler(logging.NullHandler())
+        """Log no request, no bytes that are no HTTP, no failed accept.
+
+        Anybody could fill the terminal with them.
+        """
+        for name in ("aiohttp", "asyncio"):
+            logging.getLogger(name).addHandler(logging.NullHandler())
+
+    def serve(self, debug: bool = False) -> None:
+        """Serve until a signal ends it."""
+        self.initialize_logging()
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        ended = asyncio.Event()
+        on_signal(("SIGINT", *TERMINATION), ended.set)
+        async with self.listening():
+            await ended.wait()
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Serve while the context lasts."""
+        runner = web.AppRunner(await self._make_app(), access_log=None)
+        await runner.setup()
+        requests = runner.server
+        assert requests is not None
+
+        def connect() -> asyncio.Protocol:
+            self._browsers.intersection_update(requests.connections)
+            strangers = [one for one in requests.connections if one not in self._browsers]
+            for old in strangers[: 1 - STRANGERS]:
+                old.force_close()
+            return requests()
+
+        try:
+            loop = asyncio.get_running_loop()
+            # So many are accepted at a time, too, before the first of them counts.
+            listener = await loop.create_server(connect, HOST, self.port, backlog=STRANGERS)
+            try:
+                yield
+            finally:
+                listener.close()
+        finally:
+            await runner.cleanup()
 
 
 def serve(port: int, arguments: list[str]) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import shlex
 import sys
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import pytest
-from aiohttp import ClientSession, CookieJar, WSServerHandshakeError, web
+from aiohttp import ClientSession, CookieJar, WSServerHandshakeError
 
 from kwire.cli import watch_web
-from kwire.cli.watch_web import BrowserScreen, WatchServer
+from kwire.cli.watch_web import STRANGERS, BrowserScreen, WatchServer
 from real_kafka import free_port
 from tests.support.eventually import eventually
 
@@ -34,15 +37,11 @@ async def served(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
     monkeypatch.setattr(watch_web, "SCREENS", 1)
     monkeypatch.setattr(watch_web, "PATIENCE", 0.2)
     server = WatchServer(shlex.join([sys.executable, "-Sc", DEAF]), free_port())
-    runner = web.AppRunner(await server._make_app())
-    await runner.setup()
-    await web.TCPSite(runner, server.host, server.port).start()
-    async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as browser:
+    async with server.listening(), ClientSession(cookie_jar=CookieJar(unsafe=True)) as browser:
         async with browser.get(server._access.url) as response:
             assert response.status == 200
             page = str(response.url)
         yield Served(server, browser, page)
-    await runner.cleanup()
 
 
 async def test_the_key_is_good_once_and_brings_strict_cookies(served: Served) -> None:
@@ -110,6 +109,100 @@ async def test_a_cookie_that_a_page_of_another_port_has_set_locks_nobody_out(
             browser.get(served.page, headers={"Cookie": header}) as response,
         ):
             assert response.status == 200
+
+
+async def test_all_cookies_that_pages_of_other_ports_can_set_lock_nobody_out(
+    served: Served,
+) -> None:
+    """Browsers keep 180 cookies of a host, each of at most 4,096 bytes."""
+    tossed = "".join(f"; {number:03}={'x' * 4093}" for number in range(180))
+    own = dict(served.server._access.cookies)[f"/{served.server._access.folder}"]
+    cookie = f"{served.server._access.cookie_name}={own}{tossed}"
+    async with (
+        ClientSession() as browser,
+        browser.get(served.page, headers={"Cookie": cookie}) as response,
+    ):
+        assert response.status == 200
+
+
+async def test_many_idle_connections_keep_no_browser_out(served: Served) -> None:
+    """The newest connections are kept."""
+    async with idle_connections(served, 100) as idle:
+        url = served.server._access.url
+        async with ClientSession() as other, other.get(url, allow_redirects=False) as response:
+            assert response.status == 303
+        await eventually(
+            lambda: sum(reader.at_eof() for reader in idle) >= 100 - STRANGERS, timeout=5
+        )
+        assert not idle[-1].at_eof()
+
+
+async def test_a_screen_outlives_many_connections(served: Served) -> None:
+    headers = {"Origin": served.origin}
+    browser = await served.browser.ws_connect(f"{served.page}ws", headers=headers)
+    async with idle_connections(served, 2 * STRANGERS) as idle:
+        await eventually(idle[0].at_eof, timeout=5)
+        with pytest.raises(TimeoutError):  # nor is it told that the websocket is closed
+            await browser.receive(timeout=0.3)
+    await browser.close()
+
+
+@asynccontextmanager
+async def idle_connections(served: Served, count: int) -> AsyncIterator[list[asyncio.StreamReader]]:
+    """Connections on which nothing is asked."""
+    here = served.server.host, served.server.port
+    opened = [await asyncio.open_connection(*here) for _ in range(count)]
+    try:
+        yield [reader for reader, _ in opened]
+    finally:
+        for _, writer in opened:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server wait for a request for a moment only."""
+    assert watch_web.HANDLER["keepalive_timeout"] == 10
+    monkeypatch.setitem(watch_web.HANDLER, "keepalive_timeout", 0.2)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: 127"])
+@pytest.mark.usefixtures("impatient")
+async def test_who_sends_no_whole_request_is_closed(served: Served, sent: bytes) -> None:
+    reader, writer = await asyncio.open_connection(served.server.host, served.server.port)
+    writer.write(sent)
+    async with asyncio.timeout(10):
+        assert await reader.read() == b""
+    writer.close()
+    await writer.wait_closed()
+
+
+@pytest.mark.parametrize(("line", "body", "status"), [("GET /x", 0, b"403"), ("POST /", 9, b"405")])
+async def test_who_is_refused_asks_nothing_more_on_the_connection(
+    served: Served, line: str, body: int, status: bytes
+) -> None:
+    """Whoever reads no answers would keep it busy without an end."""
+    reader, writer = await asyncio.open_connection(served.server.host, served.server.port)
+    host = served.server._access.host
+    asked = f"{line} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {body}\r\n\r\n"
+    writer.write(asked.encode())
+    async with asyncio.timeout(5):
+        answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 %s " % status)
+    assert b"\r\nConnection: close\r\n" in answer
+    writer.close()
+    await writer.wait_closed()
+
+
+def test_nobody_fills_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python prints what a logger has no handler for: each accept that fails, with a traceback."""
+    loggers = [logging.getLogger(name) for name in ("aiohttp", "asyncio")]
+    for logger in loggers:
+        monkeypatch.setattr(logger, "handlers", [])
+    WatchServer("", 80).initialize_logging()
+    assert [len(logger.handlers) for logger in loggers] == [1, 1]
 
 
 async def test_a_process_without_the_cookie_gets_no_screen(served: Served) -> None:
