@@ -51,6 +51,7 @@ from kwire.proxy.feed.datagrams import (
     encode,
 )
 from kwire.proxy.feed.sessions import Session
+from kwire.proxy.feed.viewers import VIEWER_LIMIT
 from kwire.proxy.flows.flow import Event
 
 logger = logging.getLogger(__name__)
@@ -223,7 +224,8 @@ class Receiver:
             reason = f"{self.problem}: give the token file that --feed-token was given"
         else:
             token = "is --token what --feed-token was given"
-            reason = f"no answer for {self._timeout:g} s: {token}, or has the proxy stopped?"
+            others = f"has the feed {VIEWER_LIMIT} viewers already, or has the proxy stopped?"
+            reason = f"no answer for {self._timeout:g} s: {token}, {others}"
         raise ConnectionFailed(f"{self._address}: {reason}")
 
     async def _command(self, command: Command) -> CommandResult:

@@ -195,7 +195,8 @@ async def test_nobody_there_and_another_token_are_said_in_a_sentence() -> None:
                 run.feed.address, lambda _: None, token=token, timeout=0.1
             ) as stranger:
                 with pytest.raises(
-                    ConnectionFailed, match="is --token what --feed-token was given, or has"
+                    ConnectionFailed,
+                    match="is --token what --feed-token was given, has the feed 32 viewers",
                 ):
                     await stranger.reached()
         assert run.rules.revision == 0
