@@ -52,6 +52,7 @@ from kwire.proxy.feed.datagrams import (
     encode_shown_event,
 )
 from kwire.proxy.feed.recent_events import RecentEvents
+from kwire.proxy.feed.sessions import COMMAND_PATIENCE, PATIENCE
 from kwire.proxy.feed.viewers import LEASE, SocketAddress, Viewer, Viewers
 from kwire.proxy.flows.flow import Event, Flow, Notice, NoticeKind
 from kwire.text.ids import uuid_text
@@ -287,9 +288,10 @@ class Feed:
     async def _handle(self, message: FromViewer, stamp: Stamp, address: SocketAddress) -> None:
         self._viewers.expire(self._now)
         viewer = self._viewers.find(address, stamp.session)
+        patience = COMMAND_PATIENCE if isinstance(message, Command) else PATIENCE
         if viewer is None and isinstance(message, Subscribe):
             await self._begin(message, stamp, address)
-        elif viewer is None or not viewer.session.take(stamp, self._now):
+        elif viewer is None or not viewer.session.take(stamp, self._now, patience):
             self.ignored += 1
         else:
             answer = await self._answer(message, viewer)

@@ -9,6 +9,9 @@ from kwire.proxy.feed.datagrams import Stamp
 PATIENCE = 30.0
 """Seconds that a datagram may take: one that somebody held back must not have effects later."""
 
+COMMAND_PATIENCE = 5.0
+"""Seconds for a command: its viewer gives up a little earlier, and must not be told wrong."""
+
 REORDERED = 1024
 """Datagrams that may overtake one. A network changes the order of a few."""
 
@@ -61,11 +64,11 @@ class Session:
         self._sent += 1
         return Stamp(self.feed, self.id, self._sent, milliseconds(now))
 
-    def take(self, stamp: Stamp, now: float) -> bool:
+    def take(self, stamp: Stamp, now: float, patience: float = PATIENCE) -> bool:
         """Take a datagram; return False if it is of another session, late, or came before."""
         return (
             (stamp.feed, stamp.session) == (self.feed, self.id)
-            and abs(stamp.time - milliseconds(now)) <= PATIENCE * 1000
+            and abs(stamp.time - milliseconds(now)) <= patience * 1000
             and self._received.take(stamp.number)
         )
 

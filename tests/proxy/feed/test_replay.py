@@ -12,7 +12,7 @@ import pytest
 
 from kwire.errors import AnswerLost
 from kwire.proxy.feed import receiver
-from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.receiver import TIMEOUT, Receiver
 from tests.support.eventually import eventually
 from tests.support.proxy.feed.recorded_path import RecordedPath, recorded
 from tests.support.proxy.feed.voting_traffic import (
@@ -187,6 +187,28 @@ async def test_a_command_whose_session_has_ended_is_not_done_in_the_next() -> No
             await adding
         await one._subscribe()
         assert await one.rules() == ()
+
+
+@pytest.mark.parametrize(("seconds", "rules"), [(TIMEOUT, 1), (TIMEOUT + 1.1, 0)])
+async def test_a_command_that_its_viewer_has_given_up_is_not_done(
+    seconds: float, rules: int
+) -> None:
+    """Somebody may hold it back until the viewer has left."""
+    async with (
+        traffic(TOKEN) as run,
+        recorded(run.feed.address) as path,
+        Receiver(path.address, lambda _: None, token=TOKEN, timeout=0.1) as one,
+    ):
+        await one.reached()
+        path.is_cut = True
+        with pytest.raises(AnswerLost):
+            await one.add_rule(RULE)
+        (held_back,) = (data for data in path.to_feed if b"add_rule" in data)
+        run.feed._started -= seconds  # so much time passes
+        ignored = run.feed.ignored
+        path.send_to_feed(held_back)
+        await eventually(lambda: run.feed.ignored > ignored or len(run.rules.entries) > 0)
+        assert len(run.rules.entries) == rules
 
 
 async def test_who_has_left_is_not_sent_what_was_before() -> None:
