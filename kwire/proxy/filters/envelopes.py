@@ -60,7 +60,9 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
     flow = inner_flow(call.flow, request_envelope.request_data)
     flow.client_id = request.header.client_id
     decoded = decode_frame(SIZE.pack(len(data)) + data, flow, direction)
-    inner = Call(flow, len(decoded.frame), call.now, envelope=Envelope(message, call))
+    inner = Call(
+        flow, len(decoded.frame), call.now, envelope=Envelope(message, call), effort=call.effort
+    )
     if direction is Direction.RESPONSE:
         inner.request = request.body
         flow.answered, flow.response_size = call.flow.answered, len(data)

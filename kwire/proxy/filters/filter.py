@@ -9,15 +9,17 @@ coroutine may await is what its call offers.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.errors import LocalError
 from kwire.messages.registry import api_name
+from kwire.proxy.flows.effort import LOOKS, Effort
 from kwire.proxy.flows.flow import ClientConnection, Effect, Flow
 from kwire.proxy.flows.interest import Direction
+from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.match_target import MatchTarget
 
 T = TypeVar("T")
@@ -118,6 +120,7 @@ class Call:
     size: bytes of its frame. request: of a response, the request as it was sent on, where filters
     have seen it. now: seconds of a steady clock, when the message was whole. envelope: what the
     message came in, where a broker forwarded it; the flow is that of the message inside then.
+    effort: what filters have done with the message so far, inside its Envelope, too.
     """
 
     flow: Flow
@@ -125,6 +128,7 @@ class Call:
     now: float
     request: Request | None = None
     envelope: Envelope | None = None
+    effort: Effort = field(default_factory=Effort)
 
     @property
     def connection(self) -> ClientConnection:
@@ -157,8 +161,22 @@ class Call:
         That is a request before the node has seen it, or a response before the client has.
         """
         if isinstance(message, Request):
-            return MatchTarget(self.flow, self.size, message)
-        return MatchTarget(self.flow, self.size, self.request, message)
+            return MatchTarget(self.flow, self.size, message, effort=self.effort)
+        return MatchTarget(self.flow, self.size, self.request, message, effort=self.effort)
+
+    def matches(self, match: Expression, target: MatchTarget) -> bool:
+        """Return True if an expression is known to hold.
+
+        Raises Misuse where it does not hold for all that was looked at, but that was not all.
+        """
+        if match(target):
+            return True
+        if target.is_cut:
+            raise Misuse(
+                f"not all of the message was compared: more than {LOOKS} values are too many; "
+                "~api, ~client or ~size before a comparison spares it other messages"
+            )
+        return False
 
     def note(self, text: str) -> None:
         """Add a text to the flow, for its viewers."""

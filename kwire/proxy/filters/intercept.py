@@ -15,6 +15,7 @@ from kwire.proxy.filters.envelopes import Inside, look_inside
 from kwire.proxy.filters.filter import Call, Filter, FilterVerdict
 from kwire.proxy.filters.patch import patch
 from kwire.proxy.flows.decoded_frame import ENCODING
+from kwire.proxy.flows.effort import Effort
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
@@ -60,22 +61,25 @@ class Waiting:
         flow = self.flow
         try:
             if isinstance(self.message, Request):
-                return replace(self, message=decode_request(self.frame).body)
-            return replace(self, message=decode_response(self.frame, flow.key, flow.version).body)
+                message: Request | Response = decode_request(self.frame).body
+            else:
+                message = decode_response(self.frame, flow.key, flow.version).body
         except ENCODING as error:
             raise InvalidValue(f"a filter left what cannot be sent: {error}") from error
+        call = replace(self.call, effort=Effort(growth=self.call.effort.growth))
+        return replace(self, message=message, call=call)
 
     def set(self, path: str, value: Any) -> None:
         """Set a field, or one of the message inside: `CreateTopicsRequest.timeout_ms`.
 
         Raises InvalidValue; the message may have been changed then.
         """
-        inside = self.inside
+        inside, effort = self.inside, self.call.effort
         name, _, rest = path.partition(".")
         if inside is not None and name == type(inside.message).__name__:
-            placed = patch(inside.message, rest, value)
+            placed = patch(inside.message, rest, value, effort)
         else:
-            placed = patch(self.message, path, value)
+            placed = patch(self.message, path, value, effort)
         if not placed:
             raise InvalidValue(f"there is nothing at {path}")
         try:
@@ -123,7 +127,7 @@ class Intercept(Filter):
         return await self._hold(response, call)
 
     async def _hold(self, message: Request | Response, call: Call) -> FilterVerdict:
-        if self.match is None or not self.match(_target(message, call)):
+        if self.match is None or not call.matches(self.match, _target(message, call)):
             return None
 
         def wait(resume: Callable[[FilterVerdict], None]) -> None:
@@ -154,6 +158,7 @@ class Intercept(Filter):
             raise InvalidValue(NOT_HELD)
         # On a copy first: a value that cannot be encoded must not stay in the held message.
         waiting.copy().set(path, value)
+        waiting.call.effort.looks = 0  # a viewer's command is no more of what filters do
         waiting.set(path, value)
 
 

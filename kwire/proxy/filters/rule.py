@@ -76,7 +76,7 @@ class RuleFilter(Filter):
         outer = call.envelope
         if outer is not None and self._matches(outer.message, outer.call):
             return False
-        return self._rule.match(call.match_target(message))
+        return call.matches(self._rule.match, call.match_target(message))
 
     def _act(self, message: Request | Response, call: Call) -> FilterVerdict:
         then = self._action(message, call)
@@ -94,7 +94,7 @@ class RuleFilter(Filter):
         if rule.stall:
             return Stall()
         for path, value in (rule.patch or {}).items():
-            patch(message, path, value)
+            patch(message, path, value, call.effort)
         return None if rule.error is None else self._error(message, call, rule.error)
 
     def _error(self, message: Request | Response, call: Call, code: int) -> Action | None:

@@ -21,12 +21,12 @@ class Glob:
 
     pattern: str
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """True if only one text matches."""
         return "*" not in self.pattern and "?" not in self.pattern
 
-    @property
+    @cached_property
     def cost(self) -> int:
         """Characters that may have to be compared at each place of a text."""
         return sum(len(part) for part in self._parts[1:-1] if "?" in part)

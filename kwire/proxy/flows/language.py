@@ -14,6 +14,7 @@ from functools import cache
 import pyparsing as pp
 
 from kwire.errors import InvalidValue
+from kwire.proxy.flows.effort import TooMuch
 from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.terms import COMPARE, FLAGS, LOOK, TERMS, TermTest, field_test, term_test
 from kwire.text.untrusted import cut_repr
@@ -96,7 +97,11 @@ class TermExpression(Expression):
         return self.term.cost
 
     def test(self, target: MatchTarget) -> bool | None:
-        return self.term.test(target)
+        try:
+            return self.term.test(target)
+        except TooMuch:
+            target.is_cut = True
+            return None
 
     def static(self, key: int, version: int) -> bool | None:
         return self.term.static(key, version)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, Self
 from uuid import UUID
 
+from kwire.codec.declaration import Group
+from kwire.codec.fields import StructClass
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.effort import Effort
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.peers import node_of_request
-from kwire.proxy.flows.walk import failures, scalars
+from kwire.proxy.flows.walk import Step, along, route
 from kwire.text.ids import uuid_text
 
-_TOPIC_FIELDS = frozenset({"topic", "topic_name"})
+_TOPIC_FIELDS = frozenset({"topic", "topic_name", "topic_id", "id"})
 
 
 @dataclass(eq=False)
@@ -23,7 +26,7 @@ class MatchTarget:
     """One RPC as far as it is known. request, response: their bodies, where they are decoded.
 
     size: bytes of the longer one of its frames, or of the one at hand. inner: what its envelope
-    carries.
+    carries. effort: for this message, of all expressions; is_cut: one would have cost too much.
     """
 
     flow: Flow
@@ -31,6 +34,8 @@ class MatchTarget:
     request: Any = None
     response: Any = None
     inner: list[MatchTarget] = field(default_factory=list)
+    effort: Effort = field(default_factory=Effort)
+    is_cut: bool = False
 
     @classmethod
     def of_flow(cls, decoded: DecodedFlow) -> Self:
@@ -48,7 +53,7 @@ class MatchTarget:
         return [self, *self.inner]
 
     @property
-    def bodies(self) -> list[tuple[str, Any]]:
+    def bodies(self) -> list[tuple[str, Group]]:
         """`request` and `response` with their bodies, as far as they are there."""
         both = (("request", self.request), ("response", self.response))
         return [(name, body) for name, body in both if body is not None]
@@ -66,31 +71,49 @@ class MatchTarget:
         """The error codes in the response."""
         if self.response is None:
             return frozenset()
-        return frozenset(failure.code for failure in failures(self.response))
+        codes = along(self.response, _error_route(self.response.__class__), self.effort.look)
+        return frozenset(code for code in codes if code)
 
     @cached_property
     def topics(self) -> frozenset[str]:
         """Names and ids of topics in either message."""
-        return frozenset(text for _, body in self.bodies for text in _topics(body) if text)
+        values = (
+            value
+            for _, body in self.bodies
+            for value in along(body, _topic_route(type(body)), self.effort.look)
+        )
+        return frozenset(text for value in values for text in _topics(value) if text)
 
     def values(self, path: str) -> Iterator[Any]:
         """Yield the values of fields whose path is, or ends in, this one; indices are left out."""
         for name, body in self.bodies:
-            for where, _, value in scalars(body):
-                full = f".{name}.{_without_indices(where)}"
-                if full.endswith(f".{path}"):
-                    yield value
+            yield from along(body, _field_route(type(body), name, path), self.effort.look)
 
 
-def _without_indices(path: str) -> str:
-    return "".join(part.partition("]")[2] if i else part for i, part in enumerate(path.split("[")))
+@lru_cache(maxsize=1000)
+def _field_route(kind: StructClass, root: str, path: str) -> tuple[Step, ...]:
+    return route(kind, lambda full: f".{root}.{full}".endswith(f".{path}"))
 
 
-def _topics(body: Any) -> Iterator[str]:
-    for path, name, value in scalars(body):
-        if name in _TOPIC_FIELDS or (name == "name" and "topic" in path):
-            yield from (value,) if isinstance(value, str) else ()
-        elif name in ("topic_id", "id") and isinstance(value, UUID):
-            yield uuid_text(value)
-            if value == METADATA_TOPIC_ID:
-                yield METADATA_TOPIC
+@cache
+def _error_route(kind: StructClass) -> tuple[Step, ...]:
+    return route(kind, lambda path: path.endswith("error_code"))
+
+
+@cache
+def _topic_route(kind: StructClass) -> tuple[Step, ...]:
+    return route(kind, _is_of_topic)
+
+
+def _is_of_topic(path: str) -> bool:
+    name = path.rpartition(".")[2]
+    return name in _TOPIC_FIELDS or (name == "name" and "topic" in path)
+
+
+def _topics(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, UUID):
+        yield uuid_text(value)
+        if value == METADATA_TOPIC_ID:
+            yield METADATA_TOPIC

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -37,6 +37,45 @@ def scalars(group: Group, path: str = "") -> Iterator[tuple[str, str, Any]]:
                 yield from scalars(element, f"{path}{name}[{index}].")
         else:
             yield f"{path}{name}", name, value
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A field on a route. is_end: it is wanted itself; below: the way on inside it."""
+
+    name: str
+    is_end: bool
+    below: tuple[Step, ...]
+
+
+def route(kind: StructClass, wanted: Callable[[str], bool], above: str = "") -> tuple[Step, ...]:
+    """Return the way to all fields whose path, without indices, is wanted."""
+    steps: list[Step] = []
+    for name, field in kind.fields.items():
+        inner = _struct(field.type)
+        path = f"{above}{name}"
+        step = Step(name, wanted(path), () if inner is None else route(inner, wanted, f"{path}."))
+        if step.is_end or step.below:
+            steps.append(step)
+    return tuple(steps)
+
+
+def along(group: Group, steps: tuple[Step, ...], look: Callable[[int], None]) -> Iterator[Any]:
+    """Yield the values at the ends of a route; a struct that is null is None.
+
+    look: called with the number of values in a list before they are looked at.
+    """
+    for step in steps:
+        value = getattr(group, step.name)
+        if isinstance(value, Group):
+            yield from along(value, step.below, look)
+        elif isinstance(value, list):
+            if step.below:
+                look(len(value) * len(step.below))
+                for element in value:
+                    yield from along(element, step.below, look)
+        elif step.is_end:
+            yield value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import pytest
 
 from kwire.errors import InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.net.frames import decode_response
@@ -91,6 +92,19 @@ def test_a_held_response_is_edited() -> None:
     dialogue.stop.release()
     assert dialogue.at_client == REFUSED
     assert flow.notes == ("changed by a filter",)
+
+
+def test_an_edit_that_would_make_a_message_much_longer_is_refused() -> None:
+    dialogue = Holding("~api CreateTopics")
+    frame = asked(CreateTopicsRequest(topics=[CreatableTopic(name="a")] * 1000), 7, 1)
+    dialogue.ask(frame)
+    (flow,) = dialogue.intercepted
+    with pytest.raises(InvalidValue, match=r"topics\.name would make the message 4999000 bytes"):
+        dialogue.stop.edit(flow, "topics.name", "A" * 5000)
+    for letter in "ABC":  # each in the place of the one before
+        dialogue.stop.edit(flow, "topics.name", letter * 3000)
+    dialogue.stop.release()
+    assert len(dialogue.at_node) == len(frame) + 1000 * (2999 + 1)
 
 
 def test_an_edit_that_is_no_hexadecimal_is_refused() -> None:

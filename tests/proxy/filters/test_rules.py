@@ -6,6 +6,7 @@ import pytest
 
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from kwire.messages.a03_metadata import MetadataRequest
+from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.net.frames import decode_request, decode_response
 from kwire.proxy import Filters, NoticeKind, Outcome
@@ -135,6 +136,38 @@ def test_a_rule_that_cannot_be_done_is_told_once_with_its_flow(on_error: str) ->
     (notice,) = dialogue.notices
     assert notice.kind is NoticeKind.FILTER_FAILED
     assert "no answer to this MetadataRequest can carry an error" in notice.text
+
+
+CREATE = asked(CreateTopicsRequest(topics=[CreatableTopic(name="a")] * 1000), 7, 1)
+
+
+def test_a_patch_that_would_make_a_message_much_longer_changes_nothing() -> None:
+    patch = "patch: {timeout_ms: 1, topics.name: " + "A" * 5000 + "}"
+    dialogue = under(rule(patch, match="~api CreateTopics"))
+    assert dialogue.ask(CREATE) == CREATE
+    (notice,) = dialogue.notices
+    assert "topics.name would make the message 4999000 bytes longer" in notice.text
+
+
+def test_a_patch_in_the_place_of_another_adds_only_what_it_is_longer() -> None:
+    patches = [f"{{match: ~api CreateTopics, patch: {{topics.name: {x * 3000}}}}}" for x in "ABC"]
+    dialogue = under("rules:\n  - " + "\n  - ".join(patches))
+    # Each takes the place of the one before: the message is three MB longer, not nine.
+    assert len(dialogue.ask(CREATE)) == len(CREATE) + 1000 * (2999 + 1)
+    assert dialogue.notices == []
+
+
+def test_rules_share_the_values_that_they_may_look_at_and_say_what_they_left_out() -> None:
+    compare = " | ".join(["num_partitions==2"] * 20)
+    rules = [f"{{match: {compare}, drop: true, name: r{number}}}" for number in range(12)]
+    dialogue = under("rules:\n  - " + "\n  - ".join(rules))
+    assert dialogue.ask(CREATE, CREATE) == CREATE * 2
+    # 10 rules look at 20 values of 1000 topics.
+    assert [notice.text.split()[3] for notice in dialogue.notices] == [
+        "r10.on_request",
+        "r11.on_request",
+    ]
+    assert "not all of the message was compared" in dialogue.notices[0].text
 
 
 def test_what_is_wrong_with_a_file_is_said_with_its_name(tmp_path: Path) -> None:

@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwire.messages.a01_fetch import FetchRequest, FetchResponse, FetchTopic
+from kwire.messages.a01_fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+)
 from kwire.messages.a06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow
+from kwire.proxy.flows import terms
+from kwire.proxy.flows.effort import LOOKS
 from kwire.proxy.flows.language import BadExpression, parse
 from kwire.proxy.flows.match_target import MatchTarget
 from tests.support.proxy.dialogue import Dialogue, answered, asked
@@ -170,6 +179,75 @@ WRONG = {
     "~responses": (1, "there is no term '~responses'; there are ~api"),
     "(" * 100: (1, "nested deeper"),
 }
+
+
+TOPICS = 1000
+
+
+def topics(*, count: int = TOPICS) -> MatchTarget:
+    request = CreateTopicsRequest(topics=[CreatableTopic(name="a" * 1000) for _ in range(count)])
+    return MatchTarget(Flow(vote().flow.connection, 19, 7, 1, "me", 0.0, 0.0, 10), 10, request)
+
+
+@pytest.mark.parametrize(
+    ("text", "looks"),
+    [
+        ("num_partitions==2", TOPICS),
+        (" | ".join(["num_partitions==2"] * 20), 20 * TOPICS),
+        ("topics.configs.name==x", TOPICS),
+        ("request.timeout_ms==1", 0),
+        ("name==b", 2 * TOPICS),  # also the configs' names are looked for
+        ("name==*b*", (2 + 2 + 1000 // 100) * TOPICS),
+        ("name==*" + "?" * 99 + "b*", 2 * TOPICS),  # the first name is not compared any more
+    ],
+)
+def test_an_expression_looks_at_few_values(text: str, looks: int) -> None:
+    target = topics()
+    parse(text).test(target)
+    assert target.effort.looks <= LOOKS
+    if not target.is_cut:
+        assert target.effort.looks == looks
+
+
+@pytest.mark.parametrize("text", ["num_partitions==-1", "!num_partitions==-1", "~topic *b*"])
+def test_what_would_need_more_looks_than_a_message_may_have_is_unknown(text: str) -> None:
+    expression = parse(text)
+    target = topics(count=2)
+    assert expression.test(target) is not None
+    assert not target.is_cut
+    target = topics(count=2)
+    target.effort.looks = LOOKS - 1
+    assert expression.test(target) is None
+    assert target.is_cut
+    assert target.effort.looks == LOOKS - 1
+
+
+class Read(str):
+    """A text that counts how often it is read as a number."""
+
+    __slots__ = ("times",)
+
+    def __int__(self) -> int:
+        self.times = getattr(self, "times", 0) + 1
+        return 7
+
+
+def test_a_text_is_read_as_a_number_once_for_all_values() -> None:
+    text = Read("7")
+    test = terms.field_test("num_partitions", "==", text).test
+    assert test(topics()) is False
+    assert text.times == 1
+
+
+@pytest.mark.parametrize("field", ["records", "response.responses.partitions.records"])
+def test_records_are_asked_for_but_not_made_text(field: str) -> None:
+    partition = PartitionData(partition_index=0, records=b"1")
+    response = FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
+    target = MatchTarget(vote().flow, 10, None, response)
+    assert parse(f"{field}!=null")(target)
+    for text in (f"{field}==31", f"{field}<null"):
+        with pytest.raises(BadExpression, match="records are not compared as text: only"):
+            parse(text)
 
 
 def test_an_error_points_at_its_column(subtests: pytest.Subtests) -> None:
