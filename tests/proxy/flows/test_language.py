@@ -1,5 +1,6 @@
 """The filter language says what is so of an RPC, what nobody knows yet, and where it is wrong."""
 
+from difflib import get_close_matches
 from uuid import UUID
 
 import pytest
@@ -17,7 +18,7 @@ from kwire.messages.a06_update_metadata import UpdateMetadataRequest, UpdateMeta
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow
-from kwire.proxy.flows import terms
+from kwire.proxy.flows import field_paths, terms
 from kwire.proxy.flows.effort import LOOKS
 from kwire.proxy.flows.language import BadExpression, parse
 from kwire.proxy.flows.match_target import MatchTarget
@@ -248,6 +249,32 @@ def test_records_are_asked_for_but_not_made_text(field: str) -> None:
     for text in (f"{field}==31", f"{field}<null"):
         with pytest.raises(BadExpression, match="records are not compared as text: only"):
             parse(text)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("voter_idd", "voter_id"),
+        ("erorr_code", "error_code"),
+        ("request.topics.partitions.repl_icas_partition", ""),
+        ("topics.partitons.partition_index", "topics.partitions.partition_index"),
+        ("x" * 3000, ""),
+    ],
+)
+def test_a_wrong_field_is_compared_with_few_names(
+    wrong: str, right: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    def count(word: str, names: list[str], n: int) -> list[str]:
+        compared.append(len(names))
+        return get_close_matches(word, names, n)
+
+    monkeypatch.setattr(field_paths, "get_close_matches", count)
+    with pytest.raises(BadExpression) as caught:
+        parse(f"{wrong}==1")
+    assert sum(compared) <= 50
+    assert f"did you mean {right!r}?" in str(caught.value) if right else compared
 
 
 def test_an_error_points_at_its_column(subtests: pytest.Subtests) -> None:
