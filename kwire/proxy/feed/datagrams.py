@@ -267,7 +267,9 @@ def encode(message: FromViewer | FromProxy, stamp: Stamp, token: bytes) -> bytes
 
 
 def decode_from_viewer(data: bytes, token: bytes) -> tuple[Stamp, FromViewer]:
-    """Decode a datagram from a viewer. Raises BadDatagram."""
+    """Decode a datagram from a viewer. Raises BadDatagram, also for one longer than LIMIT."""
+    if len(data) > LIMIT:
+        raise BadDatagram(f"a datagram of {len(data)} bytes, where {LIMIT} are the most")
     stamp, body = _unseal(data, token)
     return stamp, _decode(_from_viewer, body)
 

@@ -229,6 +229,9 @@ class Receiver:
         raise ConnectionFailed(f"{self._address}: {reason}")
 
     async def _command(self, command: Command) -> CommandResult:
+        size = len(encode(command, Stamp(), self._token))
+        if size > LIMIT:
+            raise CommandRefused(f"a command of {size} bytes is too long, {LIMIT} are the most")
         result = await self._ask(command, command.number)
         await self._subscribe()
         assert isinstance(result, CommandResult)

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 from uuid import UUID
 
@@ -16,11 +16,15 @@ from kwire.proxy import Flow
 from kwire.proxy.feed.datagram_records import records_of_event
 from kwire.proxy.feed.datagrams import (
     _STAMP,
+    LIMIT,
     MAGIC,
     VERSION,
     BadDatagram,
+    SetHold,
+    Stamp,
     _seal,
     decode_from_viewer,
+    encode,
 )
 from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.filters.rules import BadRules, read_rule, read_rules
@@ -98,6 +102,23 @@ def test_a_datagram_that_is_nested_deep_is_ignored() -> None:
     sealed = bytes(_STAMP.size) + body
     with pytest.raises(BadDatagram, match="not a message of the feed"):
         decode_from_viewer(MAGIC + bytes([VERSION]) + _seal(sealed, b"") + sealed, b"")
+
+
+def test_a_datagram_that_is_too_long_is_not_read() -> None:
+    for size in (LIMIT, LIMIT + 1):
+        expression = "x" * (size - len(encode(SetHold(number=1, expression=""), Stamp(), b"")) - 2)
+        data = encode(SetHold(number=1, expression=expression), Stamp(), b"")
+        assert len(data) == size
+        with nullcontext() if size == LIMIT else pytest.raises(BadDatagram, match="8193 bytes"):
+            decode_from_viewer(data, b"")
+
+
+async def test_a_command_longer_than_a_datagram_is_not_sent() -> None:
+    async with traffic() as run, viewer(run.feed.address, ShownEvents()) as one:
+        await one.reached()
+        with pytest.raises(CommandRefused, match="too long, 8192 are the most"):
+            await one.set_hold("~client " + "\N{GRINNING FACE}" * 3000)
+        assert run.feed.ignored == 0
 
 
 NEARLY_TOO_MUCH = {
