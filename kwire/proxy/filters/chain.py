@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -30,6 +30,7 @@ _CACHE = 10_000
 """Kinds of message whose handlers are remembered: keys and versions are a peer's word."""
 
 _GENERAL = ("on_connect", "on_request", "on_response")
+_Methods = dict[str, Callable[..., HandlerResult]]
 _ALL = Versions("0+")
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _API_OF = {_WORDS.sub("_", name).lower(): key for key, name in APIS.items()}
@@ -58,6 +59,8 @@ class Filters:
 
     def __init__(self, filters: Iterable[Filter] = (), *, drop_on_error: bool = False) -> None:
         self.drop_on_error = drop_on_error
+        self._filters: tuple[Filter, ...] = ()
+        self._methods: list[_Methods] = []
         self._reported: set[tuple[str, object]] = set()
         self._longest: dict[str, float] = {}
         self.replace(filters)
@@ -65,7 +68,9 @@ class Filters:
     def replace(self, filters: Iterable[Filter]) -> None:
         """Use these from now on. Raises like the class, and keeps those before then."""
         filters = tuple(filters)
-        methods = [_methods(filter_) for filter_ in filters]
+        # Filters that stay are not searched again: a command changes one rule of a thousand.
+        known = {id(filter_): methods for filter_, methods in self._both}
+        methods = [known.get(id(filter_)) or _methods(filter_) for filter_ in filters]
         self._filters = filters
         self._methods = methods
         # Worked out once for each kind of message (decision 14).
@@ -114,14 +119,21 @@ class Filters:
     def look_inside(self) -> bool:
         """True if any filter wants a message that may come in an Envelope."""
         if self._look_inside is None:
+            # Filter by filter: the first that wants one message settles it.
             self._look_inside = any(
-                self.handlers(key, version, direction, inside=True)
+                any(self._wanted(filter_, methods, key, version, direction))
+                for filter_, methods in self._both
+                if filter_.looks_inside
                 for key in APIS
                 if key != ENVELOPE
                 for version in request(key).versions
                 for direction in Direction
             )
         return self._look_inside
+
+    @property
+    def _both(self) -> Iterable[tuple[Filter, _Methods]]:
+        return zip(self._filters, self._methods, strict=True)
 
     def is_first_report(self, name: str, error: BaseException) -> bool:
         """Return True the first time that this method fails in this way."""
@@ -141,17 +153,21 @@ class Filters:
     def _find(
         self, key: int, version: int, direction: Direction, inside: bool
     ) -> Iterable[FilterHandler]:
-        both = zip(self._filters, self._methods, strict=True)
-        ordered = [pair for pair in both if pair[0].looks_inside or not inside]
+        ordered = [pair for pair in self._both if pair[0].looks_inside or not inside]
         # Responses pass in the reverse order, so that the first filter of a script is the one
         # next to the client in both directions.
         for filter_, methods in ordered if direction is Direction.REQUEST else reversed(ordered):
-            for name in (f"on_{direction.value}", f"{key} {direction.value}"):
-                method = methods.get(name)
-                if method is None or version not in getattr(method, "versions", _ALL):
-                    continue
-                if name not in _GENERAL or self._wants(filter_, key, version, direction):
-                    yield FilterHandler(filter_, method)
+            yield from self._wanted(filter_, methods, key, version, direction)
+
+    def _wanted(
+        self, filter_: Filter, methods: _Methods, key: int, version: int, direction: Direction
+    ) -> Iterator[FilterHandler]:
+        for name in (f"on_{direction.value}", f"{key} {direction.value}"):
+            method = methods.get(name)
+            if method is None or version not in getattr(method, "versions", _ALL):
+                continue
+            if name not in _GENERAL or self._wants(filter_, key, version, direction):
+                yield FilterHandler(filter_, method)
 
     def _wants(self, filter_: Filter, key: int, version: int, direction: Direction) -> bool:
         """Ask a filter; return False where it fails, so that it sees nothing of this kind."""
@@ -164,12 +180,12 @@ class Filters:
             return False
 
 
-def _methods(filter_: Filter) -> dict[str, Callable[..., HandlerResult]]:
+def _methods(filter_: Filter) -> _Methods:
     """Return the methods by what they want: `on_request`, or `1 response` for on_fetch_response."""
     unknown = set(filter_.apis or ()) - set(APIS.values())
     if unknown:
         raise InvalidValue(f"{filter_.name}: no API is called {min(unknown)!r}")
-    methods = {}
+    methods: _Methods = {}
     for name in dir(filter_):
         if name in _GENERAL and getattr(type(filter_), name) is not getattr(Filter, name):
             methods[name] = getattr(filter_, name)

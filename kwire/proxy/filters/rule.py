@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from kwire.codec.declaration import Request, Response
 from kwire.messages.error_response import replace_error_codes, visible_error_response
+from kwire.messages.index import APIS
+from kwire.messages.registry import request as api_request
+from kwire.proxy.filters.chain import ENVELOPE
 from kwire.proxy.filters.filter import (
     Action,
     Answer,
@@ -35,6 +38,14 @@ class RuleFilter(Filter):
         self._rule = rule
         self._dice = dice
         self._start = start
+        # Worked out once, not anew at each change of the rules, by which filters are asked again.
+        self._kinds = frozenset(
+            (key, version)
+            for key in APIS
+            for version in api_request(key).versions
+            if rule.match.static(key, version) is not False
+        )
+        self.looks_inside = any(key != ENVELOPE for key, _ in self._kinds)
         self._free: dict[int, float] = {}
         self.hits = 0
 
@@ -46,7 +57,7 @@ class RuleFilter(Filter):
         """Want requests even for a rule about responses: `match` may compare fields of both."""
         if direction is Direction.RESPONSE and self._rule.way is Direction.REQUEST:
             return False
-        return self._rule.match.static(key, version) is not False
+        return (key, version) in self._kinds
 
     def on_request(self, request: Request, call: Call) -> FilterVerdict:
         if self._rule.way is Direction.RESPONSE:

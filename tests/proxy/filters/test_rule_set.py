@@ -5,11 +5,13 @@ from random import Random
 
 import pytest
 
+from fuzzing.steps import steps
 from kwire.errors import InvalidValue
 from kwire.messages.a52_vote import VoteRequest
 from kwire.proxy import Filters
 from kwire.proxy.filters.rule_set import RuleSet
 from kwire.proxy.filters.rules import read_rules
+from kwire.proxy.flows.language import TermExpression
 from tests.support.proxy.dialogue import asked
 from tests.support.proxy.filter_dialogue import HeldDialogue
 
@@ -187,3 +189,19 @@ def test_a_preset_adds_its_rules_or_none() -> None:
     with pytest.raises(InvalidValue, match="there is a rule 'slow-fetch-3001' already"):
         lab.rules.add("{preset: slow-fetch, node: 3001}", "me")
     assert lab.names == ["slow-fetch-3001"]
+
+
+@pytest.mark.parametrize("match", ["~v 0+ ~v 99", "~api Envelope", "~api Envelope ~from 1"])
+def test_the_messages_of_a_rule_are_worked_out_once(
+    match: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laboratory = Laboratory()
+    filters = laboratory.dialogue.filters
+    for number in range(20):
+        laboratory.rules.add(f"{{match: {match}, drop: true, name: r{number}}}", "me")
+    asked_for: list[object] = []
+    monkeypatch.setattr(TermExpression, "static", lambda *kind: asked_for.append(kind))
+    assert not filters.look_inside
+    laboratory.rules.switch("r7", "me", enabled=False)
+    assert steps(lambda: filters.look_inside) < 20 * 10
+    assert not asked_for
