@@ -26,6 +26,9 @@ from kwire.text.untrusted import cut_repr
 MOST = 1000
 """Rules at a time that may be added by command."""
 
+ROOM = 1024 * 1024
+"""Characters of all rules that were added by command: each viewer may ask for a list of them."""
+
 CHANGES = 8
 """Sentences about the latest changes that are kept for viewers."""
 
@@ -42,12 +45,16 @@ class RuleOrigin(StrEnum):
 
 @dataclass(slots=True, eq=False)
 class RuleEntry:
-    """A rule in force, or switched off. filter: acts as the rule says, and counts its hits."""
+    """A rule in force, or switched off. filter: acts as the rule says, and counts its hits.
+
+    size: characters of the command that added it.
+    """
 
     rule: Rule
     filter: RuleFilter
     origin: RuleOrigin
     enabled: bool
+    size: int = 0
 
     @property
     def name(self) -> str:
@@ -136,8 +143,13 @@ class RuleSet:
                 )
         if len(self._entries) + len(rules) > MOST:
             raise InvalidValue(f"there are {len(self._entries)} rules already: remove some of them")
+        if sum(entry.size for entry in self._entries.values()) + len(text) * len(rules) > ROOM:
+            raise InvalidValue(
+                f"the rules added by command may have {ROOM} characters in all: remove some, or "
+                "put them into a rules file"
+            )
         for rule in rules:
-            self._entries[rule.name] = self._entry(rule, RuleOrigin.COMMAND)
+            self._entries[rule.name] = self._entry(rule, RuleOrigin.COMMAND, len(text))
             self._commanded(f"rule {rule.name!r} was added by {by}")
         return [rule.name for rule in rules]
 
@@ -159,9 +171,9 @@ class RuleSet:
             raise InvalidValue(f"no rule is called {cut_repr(name)}{_hint(name, self._entries)}")
         return entry
 
-    def _entry(self, rule: Rule, origin: RuleOrigin) -> RuleEntry:
+    def _entry(self, rule: Rule, origin: RuleOrigin, size: int = 0) -> RuleEntry:
         dice = self._dice(f"{self._seed} {rule.name}")
-        return RuleEntry(rule, RuleFilter(rule, dice, self._clock()), origin, rule.enabled)
+        return RuleEntry(rule, RuleFilter(rule, dice, self._clock()), origin, rule.enabled, size)
 
     def _commanded(self, sentence: str) -> None:
         self._note(sentence)

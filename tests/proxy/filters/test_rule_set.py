@@ -205,3 +205,17 @@ def test_the_messages_of_a_rule_are_worked_out_once(
     laboratory.rules.switch("r7", "me", enabled=False)
     assert steps(lambda: filters.look_inside) < 20 * 10
     assert not asked_for
+
+
+def test_the_rules_added_by_command_have_a_longest_length_in_all() -> None:
+    lab = Laboratory()
+    patch = ", ".join(f"topics.{number}.topic: {'A' * 200}" for number in range(30))
+    rules = [f"{{match: ~api Fetch, patch: {{{patch}}}, name: r{n:03}}}" for n in range(200)]
+    fitting = (1 << 20) // len(rules[0])
+    for rule in rules[:fitting]:
+        lab.rules.add(rule, "me")
+    with pytest.raises(InvalidValue, match="1048576 characters in all"):
+        lab.rules.add(rules[fitting], "me")
+    lab.rules.remove("r000", "me")
+    lab.rules.add(rules[fitting], "me")
+    assert len(lab.names) == fitting
