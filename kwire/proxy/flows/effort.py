@@ -26,7 +26,7 @@ class TooMuch(InvalidValue):
 
 @dataclass(slots=True)
 class Effort:
-    """What was done so far. looks: values looked at; growth: bytes that were added."""
+    """Counts what is done for a message. looks: values looked at; growth: bytes added."""
 
     looks: int = 0
     growth: int = 0

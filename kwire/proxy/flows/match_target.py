@@ -15,7 +15,7 @@ from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.effort import Effort
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.peers import node_of_request
-from kwire.proxy.flows.walk import Step, along, route
+from kwire.proxy.flows.walk import RouteStep, along, route
 from kwire.text.ids import uuid_text
 
 _TOPIC_FIELDS = frozenset({"topic", "topic_name", "topic_id", "id"})
@@ -91,17 +91,17 @@ class MatchTarget:
 
 
 @lru_cache(maxsize=1000)
-def _field_route(kind: StructClass, root: str, path: str) -> tuple[Step, ...]:
+def _field_route(kind: StructClass, root: str, path: str) -> tuple[RouteStep, ...]:
     return route(kind, lambda full: f".{root}.{full}".endswith(f".{path}"))
 
 
 @cache
-def _error_route(kind: StructClass) -> tuple[Step, ...]:
+def _error_route(kind: StructClass) -> tuple[RouteStep, ...]:
     return route(kind, lambda path: path.endswith("error_code"))
 
 
 @cache
-def _topic_route(kind: StructClass) -> tuple[Step, ...]:
+def _topic_route(kind: StructClass) -> tuple[RouteStep, ...]:
     return route(kind, _is_of_topic)
 
 

@@ -10,22 +10,19 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
-from uuid import UUID
+from typing import Any
 
 from kwire.codec.versions import Versions
 from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
-from kwire.proxy.flows.effort import Effort
+from kwire.proxy.flows.field_comparison import NULL, FieldComparison, fits
 from kwire.proxy.flows.field_paths import check_field
 from kwire.proxy.flows.glob import Glob
 from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.walk import RECORDS_FIELDS
-from kwire.text.ids import uuid_text
 from kwire.text.untrusted import cut_repr, whole_number
 
-T = TypeVar("T")
 Test = Callable[[MatchTarget], bool | None]
 Static = Callable[[int, int], bool | None]
 
@@ -37,9 +34,6 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-NULL = "null"
-"""The text that stands for a field that is not there."""
-
 LOOK = 10
 """The cost of reading all fields or topics of a message."""
 
@@ -73,7 +67,7 @@ def field_test(path: str, compare: str, text: str) -> TermTest:
     check_field(path)
     if path.rpartition(".")[2] in RECORDS_FIELDS and (compare not in ("==", "!=") or text != NULL):
         raise InvalidValue(f"records are not compared as text: only {path}==null and {path}!=null")
-    comparison = Comparison.of(COMPARE[compare], text)
+    comparison = FieldComparison.of(COMPARE[compare], text)
 
     def test(target: MatchTarget) -> bool | None:
         values = (value for layer in target.layers for value in layer.values(path))
@@ -125,7 +119,7 @@ def _client(text: str) -> TermTest:
 
     def test(target: MatchTarget) -> bool:
         ids = (layer.flow.client_id or "" for layer in target.layers)
-        return any(_fits(glob, client_id, target.effort) for client_id in ids)
+        return any(fits(glob, client_id, target.effort) for client_id in ids)
 
     return TermTest(test, _depends, cost=glob.cost)
 
@@ -222,75 +216,9 @@ def _topic(text: str) -> TermTest:
         if glob.is_plain:
             return any(text in layer.topics for layer in target.layers)
         topics = (topic for layer in target.layers for topic in layer.topics)
-        return any(_fits(glob, topic, target.effort) for topic in topics)
+        return any(fits(glob, topic, target.effort) for topic in topics)
 
     return TermTest(test, _depends, cost=0 if glob.is_plain else LOOK + glob.cost)
-
-
-def _fits(glob: Glob, text: str, effort: Effort) -> bool:
-    effort.read(len(text), glob.cost)
-    return glob(text)
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A comparison with a text, read once as each of the types that a field can have.
-
-    A text that is none of a type is None there, and unequal to all values of that type.
-    """
-
-    holds: Callable[[Any, Any], bool]
-    glob: Glob
-    truth: bool | None
-    whole: int | None
-    real: float | None
-
-    @classmethod
-    def of(cls, holds: Callable[[Any, Any], bool], text: str) -> Self:
-        """Read the text."""
-        truth = {"true": True, "false": False}.get(text.lower())
-        return cls(holds, Glob(text), truth, _read(int, text), _read(float, text))
-
-    def __call__(self, value: Any, effort: Effort) -> bool:
-        """Return True if it holds for a value, in the value's type. Raises TooMuch."""
-        text = self.glob.pattern
-        if text == NULL or value is None:
-            return self._is_equality and self.holds(value is None, text == NULL)
-        match value:
-            case bool():
-                return self._with(value, self.truth)
-            case int():
-                return self._with(value, self.whole)
-            case float():
-                return self._with(value, self.real)
-            case tuple():
-                effort.look(len(value))
-                return any(self(element, effort) for element in value)
-            case UUID():
-                return self._with_text(uuid_text(value), effort)
-            case bytes():
-                effort.read(2 * len(value))
-                return self._with_text(value.hex(), effort)
-        return self._with_text(value, effort)
-
-    @property
-    def _is_equality(self) -> bool:
-        return self.holds in (operator.eq, operator.ne)
-
-    def _with(self, value: Any, other: Any) -> bool:
-        return self.holds is operator.ne if other is None else self.holds(value, other)
-
-    def _with_text(self, value: str, effort: Effort) -> bool:
-        if self._is_equality and not self.glob.is_plain:
-            return _fits(self.glob, value, effort) is (self.holds is operator.eq)
-        return self.holds(value, self.glob.pattern)
-
-
-def _read(kind: Callable[[str], T], text: str) -> T | None:
-    try:
-        return kind(text)
-    except ValueError:
-        return None
 
 
 TERMS: dict[str, Callable[[str], TermTest]] = {

@@ -40,27 +40,31 @@ def scalars(group: Group, path: str = "") -> Iterator[tuple[str, str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RouteStep:
     """A field on a route. is_end: it is wanted itself; below: the way on inside it."""
 
     name: str
     is_end: bool
-    below: tuple[Step, ...]
+    below: tuple[RouteStep, ...]
 
 
-def route(kind: StructClass, wanted: Callable[[str], bool], above: str = "") -> tuple[Step, ...]:
+def route(
+    kind: StructClass, wanted: Callable[[str], bool], above: str = ""
+) -> tuple[RouteStep, ...]:
     """Return the way to all fields whose path, without indices, is wanted."""
-    steps: list[Step] = []
+    steps: list[RouteStep] = []
     for name, field in kind.fields.items():
         inner = _struct(field.type)
         path = f"{above}{name}"
-        step = Step(name, wanted(path), () if inner is None else route(inner, wanted, f"{path}."))
+        step = RouteStep(
+            name, wanted(path), () if inner is None else route(inner, wanted, f"{path}.")
+        )
         if step.is_end or step.below:
             steps.append(step)
     return tuple(steps)
 
 
-def along(group: Group, steps: tuple[Step, ...], look: Callable[[int], None]) -> Iterator[Any]:
+def along(group: Group, steps: tuple[RouteStep, ...], look: Callable[[int], None]) -> Iterator[Any]:
     """Yield the values at the ends of a route; a struct that is null is None.
 
     look: called with the number of values in a list before they are looked at.
