@@ -19,6 +19,7 @@ from kwire.controller.authentication.exchanges import (
 )
 from kwire.error_codes import ErrorCode
 from kwire.errors import EncodeError, UnsupportedVersion, WireError
+from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.messages.error_response import error_response
@@ -234,7 +235,13 @@ def _answer(request: RequestFrame, response: Response) -> bytes:
 
 
 def _refusal(request: RequestFrame) -> bytes:
-    """Return ILLEGAL_SASL_STATE in the shape of the request's own response."""
+    """Return ILLEGAL_SASL_STATE in the shape of the request's own response.
+
+    Nothing for a Produce that asks for no response: whoever follows this connection, as a proxy
+    does, would take it for the answer to the next request (Java: ProduceRequest.getErrorResponse).
+    """
+    if isinstance(request.body, ProduceRequest) and not request.body.acks:
+        return b""
     code, text = ErrorCode.ILLEGAL_SASL_STATE, "Only SaslAuthenticate is expected here"
     try:
         return _answer(request, error_response(request.body, request.version, code, text))

@@ -72,7 +72,9 @@ class PairingWithOwn(Pairing):
 
         held: the flow of the message that waits for the answer. Raises one of ENCODING.
         """
-        number = next(n for n in self._numbers if not self.awaits(n))
+        # At once: a client may have used up as many of these ids as may be pending.
+        taken = self.awaited
+        number = next(n for n in self._numbers if n not in taken)
         frame = encode_request(
             ask.request, ask.version, correlation_id=number, client_id=OWN_CLIENT_ID
         )
@@ -93,7 +95,12 @@ class PairingWithOwn(Pairing):
         return self._own.pop(flow.correlation_id) if self.is_own(flow) else None
 
     def fail_own(self, reason: str) -> None:
-        """End the filters' requests without an answer, and tell the filters."""
+        """End the filters' requests without an answer, and tell the filters.
+
+        The node may answer all the same, with an id that the client has used since.
+        """
+        if self._own:
+            self.doubt()
         for request in self._take_all(reason):
             error = f"the node did not answer the filter's own {request.flow.api}: {reason}"
             request.failed(NotAnswered(error))

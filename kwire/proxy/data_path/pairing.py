@@ -74,6 +74,10 @@ class Pairing:
                 self.lose(self._pending.popleft(), reason)
         else:
             flow.outcome = Outcome.NO_RESPONSE
+            # Whose login is followed has a controller as its node: it serves no Produce, and may
+            # refuse one by an answer after all.
+            if connection.login is not None:
+                self.doubt()
         return flow
 
     def begin_response(self, correlation_id: int, size: int, at: float, now: float) -> Flow | None:
@@ -127,9 +131,10 @@ class Pairing:
         """The flow whose response comes next."""
         return self._pending[0] if self._pending else None
 
-    def awaits(self, correlation_id: int) -> bool:
-        """Return True if a response with this id is still to come."""
-        return any(flow.correlation_id == correlation_id for flow in self._pending)
+    @property
+    def awaited(self) -> set[int]:
+        """The ids of the responses that are still to come."""
+        return {flow.correlation_id for flow in self._pending}
 
     def remove(self, flow: Flow) -> None:
         """Stop waiting for a response to this flow: the node will send none."""

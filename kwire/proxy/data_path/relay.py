@@ -125,6 +125,9 @@ class Relay:
     def side_lost(self, side: Side, error: Exception | None) -> None:
         """Close the other side when what the lost one sent last has reached it."""
         self._begin_closing(self._describe_end(side, error))
+        if side is self.node:
+            # An error ends a login as well; requests may still come while answers are written.
+            self._connection.login = None
         if self._connecting is not None:
             self._connecting.cancel()
         # What a client that is gone sent has no reader of its answers left; what a node sent last

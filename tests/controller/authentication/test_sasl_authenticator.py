@@ -29,6 +29,7 @@ from kwire.controller.authentication.token_claims import ClaimRules
 from kwire.controller.authentication.token_validators import TOKEN_LIMIT, UnsignedTokens
 from kwire.image import MetadataImage, apply_all
 from kwire.logdir.scram import FirstCredential
+from kwire.messages.a00_produce import ProduceRequest, TopicProduceData
 from kwire.messages.a16_list_groups import ListGroupsRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -247,6 +248,14 @@ def test_another_request_within_a_login_is_read_up_to_a_limit(
     with pytest.raises(SaslFailure) as failure:
         expecting_token("PLAIN").receive(frame, NOW)
     assert bool(failure.value.answer) is has_answer
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+def test_a_request_that_asks_for_no_response_gets_none_within_a_login(acks: int) -> None:
+    request = ProduceRequest(acks=acks, topic_data=[TopicProduceData(name="a")])
+    with pytest.raises(SaslFailure) as failure:
+        expecting_token("PLAIN").receive(encode_request(request, 3, correlation_id=1)[4:], NOW)
+    assert bool(failure.value.answer) is bool(acks)
 
 
 def test_iterations_are_run_once_for_a_token_and_never_for_users(

@@ -9,6 +9,12 @@ import pytest
 from kwire.codec.declaration import Request, Response
 from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
+from kwire.messages.a00_produce import (
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -19,12 +25,16 @@ from kwire.net.frames import RequestFrame
 from kwire.net.service import RequestContext
 from kwire.proxy import Filters, Listener, Proxy
 from kwire.proxy.flows.flow import ClientConnection
+from kwire.proxy.flows.login import Identity
 from kwire.proxy.serve import Dispatch, RoutedResponse
 from kwire.proxy.serve.callers import Caller, logged_in
-from kwire.proxy.serve.image_service import ANSWERED
+from kwire.proxy.serve.cluster_view import ClusterView
+from kwire.proxy.serve.image_service import ANSWERED, ImageService
 from kwire.proxy.serve.modes import start_task
 from kwire.proxy.serve.router import ACTIVE_CONTROLLER_APIS, READ_APIS
 from scripted_node import Script, ScriptedNode, api_versions
+from tests.support.proxy.dialogue import answered, asked
+from tests.support.proxy.filter_dialogue import through
 
 PATIENCE = 60.0
 ROUTED = {**ACTIVE_CONTROLLER_APIS, 32: request(32).versions}
@@ -224,3 +234,25 @@ async def test_nothing_is_answered_or_routed_before_a_login_is_complete(state: s
             *((key, principal) for key in ROUTED),
             *((key, principal or anonymous) for key in ANSWERED),
         ]
+
+
+def test_a_response_that_nobody_asked_for_lets_nobody_in() -> None:
+    """A node refuses a Produce within a login, though that asks for no response."""
+    dispatch = Dispatch(ImageService(_no_view), start_task, name="metadata")
+    dialogue = through(dispatch)
+    topic = TopicProduceData(name="\0\0\x10".ljust(0x100, "\0"))
+    dialogue.ask(
+        asked(SaslHandshakeRequest(mechanism="PLAIN"), 1, 1),
+        asked(ProduceRequest(acks=0, topic_data=[topic]), 3, 2),
+        asked(SaslAuthenticateRequest(auth_bytes=b"\0admin\0?"), 1, 2),
+    )
+    refusal = ProduceResponse(responses=[TopicProduceResponse(name=topic.name)])
+    dialogue.answer(answered(SaslHandshakeResponse(), 1, 1), answered(refusal, 3, 2))
+    connection = dialogue.connection
+    assert connection.login is not None
+    assert connection.login.identity == Identity(user="admin")
+    assert logged_in(connection, 0.0, MetadataImage) is None
+
+
+async def _no_view() -> ClusterView:
+    raise AssertionError("nothing is answered here")

@@ -20,6 +20,7 @@ import pytest
 from kwire.codec.declaration import Request
 from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
+from kwire.messages.a00_produce import ProduceRequest, TopicProduceData
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
@@ -62,6 +63,13 @@ class Client:
     def read(self) -> bytes:
         (size,) = struct.unpack(">i", self._socket.recv(4, 0x100))
         return self._socket.recv(size, 0x100)
+
+    def rest(self) -> bytes:
+        """Return what comes next, b"" if the connection ends."""
+        try:
+            return self._socket.recv(4)
+        except ConnectionResetError:
+            return b""
 
     def codes(self, request: Request, version: int) -> set[int]:
         self.send(frame(request, version, 77))
@@ -140,6 +148,38 @@ async def test_a_login_ends_when_its_node_closes(tmp_path: Path) -> None:
             client.send(frame(EVERYTHING, 3, 9))
             await asyncio.sleep(0.5)
         assert unchanged(cluster)
+
+
+async def test_a_login_ends_when_its_node_is_lost(tmp_path: Path) -> None:
+    async with rights(tmp_path) as cluster:
+        with closing(Client(cluster.addresses()[0])) as client:
+            assert await asyncio.to_thread(client.codes, HANDSHAKE, 1) == set()
+            assert await asyncio.to_thread(client.codes, OWN, 2) == set()
+            (relay,) = cluster.served.proxy._relays  # pyright: ignore[reportPrivateUsage]
+            assert relay.connection.login is not None
+            relay.node.connection_lost(ConnectionResetError())
+            assert relay.connection.login is None
+
+
+def unanswered() -> bytes:
+    """A Produce that asks for no response, of the id 2.
+
+    Its response with an error reads as a SaslAuthenticate v1 that succeeds.
+    """
+    topic = TopicProduceData(name="\0\0\x10".ljust(0x100, "\0"))
+    return frame(ProduceRequest(acks=0, topic_data=[topic]), 3, 2)
+
+
+async def test_nobody_becomes_somebody_by_a_request_without_a_response(tmp_path: Path) -> None:
+    def attack(address: Address) -> bytes:
+        with closing(Client(address)) as client:
+            client.send(frame(HANDSHAKE, 1, 1), unanswered(), frame(FORGED, 1, 2))
+            client.read()
+            return client.rest()
+
+    async with rights(tmp_path) as cluster:
+        for address in cluster.addresses():
+            assert await asyncio.to_thread(attack, address) == b""
 
 
 @asynccontextmanager
