@@ -15,19 +15,13 @@ from kwire.conform.source import kafka, kip
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a58_envelope import EnvelopeRequest
-from kwire.messages.data.default_principal_data import DefaultPrincipalData
+from kwire.messages.forwarding import envelope
 from kwire.net.frames import decode_response, encode_request
+from kwire.net.service import ANONYMOUS
 
 _FORWARDED, _HANDLER = kip(590, "EnvelopeRequest"), kafka("EnvelopeUtils.handleEnvelopeRequest")
-_ADDRESS = b"\x7f\x00\x00\x01"
 _NUMBER = 4711
 _LIST = ListPartitionReassignmentsRequest()
-
-
-def _principal() -> bytes:
-    """Return User:ANONYMOUS as brokers write it: its version, then its fields."""
-    data = DefaultPrincipalData(type="User", name="ANONYMOUS", token_authenticated=False)
-    return b"\x00\x00" + data.encode(0)
 
 
 def _envelope(request: Request, version: int) -> EnvelopeRequest:
@@ -36,9 +30,7 @@ def _envelope(request: Request, version: int) -> EnvelopeRequest:
 
 
 def _around(data: bytes) -> EnvelopeRequest:
-    return EnvelopeRequest(
-        request_data=data, request_principal=_principal(), client_host_address=_ADDRESS
-    )
+    return envelope(data, ANONYMOUS, "127.0.0.1")
 
 
 def _send(envelope: EnvelopeRequest) -> Callable[[DescribedQuorum], Request]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
-
 from kwire.codec.declaration import Request, Response
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
-from kwire.messages.data.default_principal_data import DefaultPrincipalData
+from kwire.messages.forwarding import envelope
 from kwire.net.connection import Connection
 from kwire.net.frames import decode_response, encode_request
 
@@ -22,13 +20,8 @@ def enveloped(
 ) -> EnvelopeRequest:
     """Return the Envelope of a request, as a broker makes it. version: None for the last."""
     last = type(request).versions.last if version is None else version
-    type_, _, name = principal.partition(":")
-    data = DefaultPrincipalData(type=type_, name=name, token_authenticated=by_delegation_token)
-    return EnvelopeRequest(
-        request_data=encode_request(request, last, correlation_id=1, client_id=client_id)[4:],
-        request_principal=b"\0\0" + data.encode(0),
-        client_host_address=ip_address(host).packed,
-    )
+    data = encode_request(request, last, correlation_id=1, client_id=client_id)[4:]
+    return envelope(data, principal, host, by_delegation_token=by_delegation_token)
 
 
 async def send_enveloped(
@@ -42,7 +35,7 @@ async def send_enveloped(
     client_id: str | None = None,
 ) -> Response | int:
     """Return the answer to a request in an Envelope, or the error of the Envelope itself."""
-    envelope = enveloped(
+    sealed = enveloped(
         request,
         principal,
         host,
@@ -50,7 +43,7 @@ async def send_enveloped(
         by_delegation_token=by_delegation_token,
         client_id=client_id,
     )
-    answer = await connection.send(envelope, timeout=60)
+    answer = await connection.send(sealed, timeout=60)
     assert isinstance(answer, EnvelopeResponse)
     if answer.response_data is None:
         return answer.error_code
