@@ -25,6 +25,7 @@ from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.data_path.server import CannotListen, Proxy
 from kwire.proxy.flows.flow import Notice, NoticeKind
+from kwire.proxy.flows.reports import ReportedTexts
 
 SWEEP = 5.0
 """Seconds between looks at the listeners."""
@@ -51,7 +52,7 @@ class NewListeners:
         self._allowed = allowed or AllowedNodes()
         self._opened = OpenedListeners(proxy.is_used)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._reported: set[str] = set()
+        self._reported = ReportedTexts(REPORTED)
 
     async def __aenter__(self) -> Self:
         for listener, address in self._proxy.addresses.items():
@@ -97,13 +98,8 @@ class NewListeners:
 
     def tell(self, notice: Notice) -> None:
         """Show a notice once."""
-        if notice.text in self._reported:
-            return
-        # Clients choose their words: forget all rather than grow.
-        if len(self._reported) >= REPORTED:
-            self._reported.clear()
-        self._reported.add(notice.text)
-        self._proxy.tell(notice)
+        if self._reported.is_first(notice.text):
+            self._proxy.tell(notice)
 
     def _refusal(self, node: Address, named: MessageAddress) -> str:
         """Return the reason why a message gets no listener for an address, "" if it gets one."""

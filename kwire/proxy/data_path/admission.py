@@ -9,6 +9,7 @@ from typing import cast
 
 from kwire.net.address import Address
 from kwire.proxy.data_path.listener import Limits
+from kwire.proxy.flows.reports import ReportedTexts
 
 
 class ConnectionCounts:
@@ -18,7 +19,7 @@ class ConnectionCounts:
         self._limits = limits
         self._hosts: Counter[str] = Counter()
         self._taken = 0
-        self._reported: set[str] = set()
+        self._reported = ReportedTexts(limits.connections)
 
     def refusal(self, host: str) -> str:
         """Return why a host gets no further connection, "" if it gets one."""
@@ -34,12 +35,7 @@ class ConnectionCounts:
 
         A client that is refused may try again and again.
         """
-        is_first = host not in self._reported
-        # Hosts without a connection may be many: forget all rather than grow.
-        if len(self._reported) >= self._limits.connections:
-            self._reported.clear()
-        self._reported.add(host)
-        return is_first
+        return self._reported.is_first(host)
 
     def add(self, host: str) -> None:
         """Count a connection."""
@@ -50,7 +46,7 @@ class ConnectionCounts:
         """Count a connection no more."""
         self._taken -= 1
         self._hosts[host] -= 1
-        self._reported.discard(host)
+        self._reported.forget(host)
         if not self._hosts[host]:
             del self._hosts[host]
 

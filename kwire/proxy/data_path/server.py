@@ -32,6 +32,7 @@ from kwire.proxy.data_path.side import Side
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.flows.flow import ClientConnection, Event, Notice, NoticeKind, Sink
 from kwire.proxy.flows.interest import Wants, tap_everything
+from kwire.proxy.flows.reports import ReportedTexts
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ class Proxy:
         self._relays: dict[Relay, Listener] = {}
         self._handshakes: set[Handshake] = set()
         self._connection_counts = ConnectionCounts(self._limits)
-        self._failures: set[str] = set()
+        self._failures = ReportedTexts(FAILURES)
         self._numbers = count(1)
         self._empty = asyncio.Event()
         self._ticker: asyncio.TimerHandle | None = None
@@ -151,7 +152,7 @@ class Proxy:
         open_listener = self._open_listeners[listener]
         before = open_listener.tls, open_listener.upstream
         open_listener.load(self._limits)
-        self._failures.clear()
+        self._failures.forget_all()
 
         def undo() -> None:
             open_listener.tls, open_listener.upstream = before
@@ -308,7 +309,7 @@ class Proxy:
         if (
             type(event) is Notice
             and event.kind is NoticeKind.HANDSHAKE_FAILED
-            and self._was_reported(event)
+            and not self._failures.is_first(event.text)  # a peer may try again and again
         ):
             return
         for sink in self._sinks:
@@ -318,15 +319,6 @@ class Proxy:
                 # Traffic must not depend on who looks at it.
                 logger.exception("a sink failed and gets no more events: %r", sink)
                 self._sinks = tuple(other for other in self._sinks if other is not sink)
-
-    def _was_reported(self, failure: Notice) -> bool:
-        """Return True for a failure that was reported before: a peer may try again and again."""
-        # Texts name hosts of peers, who may be many: forget all rather than grow.
-        if len(self._failures) >= FAILURES:
-            self._failures.clear()
-        known = failure.text in self._failures
-        self._failures.add(failure.text)
-        return known
 
     def _tick(self) -> None:
         loop, now = asyncio.get_running_loop(), time.monotonic()

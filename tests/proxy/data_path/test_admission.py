@@ -43,7 +43,7 @@ async def until_closed(reader: asyncio.StreamReader) -> None:
             pass
 
 
-def told(events: list[Event], kind: NoticeKind) -> list[str]:
+def texts_of(events: list[Event], kind: NoticeKind) -> list[str]:
     return [event.text for event in events if isinstance(event, Notice) and event.kind is kind]
 
 
@@ -55,7 +55,7 @@ async def test_hundreds_of_connections_of_one_address_get_the_places_of_one() ->
         await eventually(lambda: sum(task.done() for task in ended) == 195)
         assert len(proxy.connections) == 5
         text = "127.0.0.1 is refused: it has 5 connections open, the most allowed for one address"
-        assert told(events, NoticeKind.REFUSED) == [text]  # once, however many try
+        assert texts_of(events, NoticeKind.REFUSED) == [text]  # once, however many try
 
         for task, (_, writer) in zip(ended, clients, strict=True):
             task.cancel()
@@ -80,12 +80,12 @@ async def test_a_tls_handshake_has_a_place_and_gives_it_back(tmp_path: Path) -> 
             half = await asyncio.open_connection(address.host, address.port)
             refused = await asyncio.open_connection(address.host, address.port)
             assert await refused[0].read() == b""
-            assert len(told(events, NoticeKind.REFUSED)) == round
+            assert len(texts_of(events, NoticeKind.REFUSED)) == round
             assert await half[0].read() == b""
             for _, writer in (half, refused):
                 writer.transport.abort()
     text = "127.0.0.1 is refused: 1 connections are open, the most allowed"
-    assert told(events, NoticeKind.REFUSED) == [text] * 2
+    assert texts_of(events, NoticeKind.REFUSED) == [text] * 2
 
 
 def test_hosts_that_were_refused_are_remembered_within_bounds() -> None:
@@ -122,7 +122,7 @@ async def test_a_login_has_an_end(data: bytes, is_cut: bool) -> None:
         took = loop.time() - began
     assert took == pytest.approx(LOGIN if is_cut else limits.idle, abs=2.0)
     text = "no request but those of a login in 5 s" if is_cut else "not a byte in 100 s"
-    assert text in told(events, NoticeKind.TIMED_OUT)[0]
+    assert text in texts_of(events, NoticeKind.TIMED_OUT)[0]
 
 
 @in_virtual_time
@@ -135,10 +135,10 @@ async def test_a_client_who_is_known_to_be_in_may_be_idle() -> None:
         login = proxy.connections[0].login = ObservedLogin()
         login.identity = Identity(user="alice")
         await asyncio.sleep(3 * LOGIN)
-        assert told(events, NoticeKind.TIMED_OUT) == []
+        assert texts_of(events, NoticeKind.TIMED_OUT) == []
         login.begin()
         await asyncio.sleep(LOGIN)
-        assert told(events, NoticeKind.TIMED_OUT) != []
+        assert texts_of(events, NoticeKind.TIMED_OUT) != []
         writer.transport.abort()
 
 
@@ -152,5 +152,5 @@ async def test_a_session_may_be_renewed_and_not_used() -> None:
         await asyncio.sleep(2 * LOGIN)
         writer.write(HANDSHAKE + TOKEN)
         await asyncio.sleep(2 * LOGIN)
-        assert told(events, NoticeKind.TIMED_OUT) == []
+        assert texts_of(events, NoticeKind.TIMED_OUT) == []
         writer.transport.abort()
