@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kwire.image import MetadataImage
+from kwire.image.cluster import ClusterImage
 from kwire.net.address import Address
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.data_path.server import CannotListen, Proxy
@@ -52,6 +53,7 @@ class VirtualNodes:
             for listener in first
             if listener.node_id is not None
         }
+        self._followed: ClusterImage | None = None
         self._failed: set[int] = set()
         self._reported: set[str] = set()
 
@@ -90,7 +92,10 @@ class VirtualNodes:
 
         Nodes that the image names at other addresses than before get new listeners.
         """
-        nodes = {*image.cluster.controllers, *image.cluster.brokers}
+        if image.cluster is self._followed:
+            return  # most changes of the metadata are of topics
+        self._followed = image.cluster
+        nodes = _node_ids(image)
         self._failed &= nodes
         for node_id, listener in list(self._opened.items()):
             own = _own_address(node_id, image)
@@ -119,7 +124,7 @@ class VirtualNodes:
         known = self._addresses.keys() | self._failed
         here = Address(self._first[0].listen.host, 0)
         controllers = [self.upstream(id, image) for id in sorted(self.controllers(image))]
-        missing = {*image.cluster.controllers, *image.cluster.brokers} - known
+        missing = _node_ids(image) - known
         for id in sorted(missing, key=lambda id: (id not in image.cluster.controllers, id)):
             own = self.upstream(id, image) if id in image.cluster.controllers else None
             addresses = dict.fromkeys((own, *controllers))
@@ -140,7 +145,7 @@ class VirtualNodes:
 
     def _report_refused(self, proxy: Proxy, image: MetadataImage) -> None:
         """Tell of the nodes whose registered addresses do not count."""
-        for id in sorted({*image.cluster.controllers, *image.cluster.brokers}):
+        for id in sorted(_node_ids(image)):
             address = _registered_address(id, image)
             reason = "" if address is None else self._refusal(address)
             if address is not None and reason and id not in self._upstreams:
@@ -151,6 +156,10 @@ class VirtualNodes:
         if text not in self._reported and len(self._reported) < LIMIT:
             self._reported.add(text)
             proxy.tell_about(self._first[0], NoticeKind.ADDRESS_REFUSED, text)
+
+
+def _node_ids(image: MetadataImage) -> set[int]:
+    return {*image.cluster.controllers, *image.cluster.brokers}
 
 
 def _is_controller(node_id: int | None, image: MetadataImage) -> bool:

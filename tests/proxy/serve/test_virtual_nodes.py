@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from uuid import UUID
 
 import pytest
 
@@ -14,6 +15,7 @@ from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.messages.records.register_broker import BrokerEndpoint, RegisterBrokerRecord
 from kwire.messages.records.register_controller import ControllerEndpoint, RegisterControllerRecord
+from kwire.messages.records.topic import TopicRecord
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.proxy import Event, Listener, NoticeKind, Proxy
@@ -120,6 +122,25 @@ async def test_a_listener_ends_with_its_node_and_moves_with_it() -> None:
         await here.nodes.follow(here.proxy, image(controller(3001, moved)))
         assert here.upstreams == {3000: (FIRST.upstream,), 3001: (moved, FIRST.upstream)}
         assert here.nodes.addresses.keys() == {3000, 3001}
+
+
+async def test_nodes_are_looked_at_when_they_change() -> None:
+    asked: list[Address] = []
+
+    def refusal(address: Address) -> str:
+        asked.append(address)
+        return ""
+
+    registered = image(controller(3001, Address("controller-0", 9094)))
+    async with Proxy() as proxy:
+        nodes = VirtualNodes([FIRST], refusal)
+        await nodes.start(proxy, registered)
+        asked.clear()
+        topic = TopicRecord(name="orders", topic_id=UUID(int=1))
+        await nodes.follow(proxy, apply_all(registered, [topic]))
+        assert asked == []
+        await nodes.follow(proxy, apply_all(registered, [controller(3001, ELSEWHERE)]))
+        assert ELSEWHERE in asked
 
 
 async def test_so_many_nodes_have_listeners_controllers_first(
