@@ -12,7 +12,7 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from kwire.operating_system import BINARY
 
@@ -20,6 +20,18 @@ PRIVATE = 0o600
 """Permissions of a file that only its user reads and writes."""
 
 _warned: set[Path] = set()
+
+
+class Exposure(NamedTuple):
+    """An opening of a file to other users. reason: what it is; remedy: what closes it."""
+
+    reason: str
+    remedy: str
+
+    @property
+    def sentence(self) -> str:
+        """Both in one sentence."""
+        return f"{self.reason}: {self.remedy}"
 
 
 def create_private(path: Path, *, mode: int = PRIVATE, flags: int = 0) -> int:
@@ -70,7 +82,19 @@ def make_private_folder(path: Path) -> None:
 
 
 def changeable_by_others(path: Path) -> str | None:
-    """Return how another user could change a file, and the remedy; None if nobody can.
+    """Return a sentence if another user could change a file; None otherwise."""
+    exposure = exposure_to_change(path)
+    return None if exposure is None else exposure.sentence
+
+
+def readable_by_all(path: Path) -> str | None:
+    """Return a sentence if every user of this machine can read a file; None otherwise."""
+    exposure = exposure_to_readers(path)
+    return None if exposure is None else exposure.sentence
+
+
+def exposure_to_change(path: Path) -> Exposure | None:
+    """Return how another user could change a file; None if nobody can.
 
     1. The file and all folders above it belong to this user or to root.
     2. Nobody else may write them; in a sticky folder, such as /tmp, nobody replaces others' files.
@@ -85,17 +109,17 @@ def changeable_by_others(path: Path) -> str | None:
             return None
         for way in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
             for part in (Path(way), *Path(way).parents):
-                if reason := _weakness(part, path):
-                    return reason
+                if exposure := _weakness(part, path):
+                    return exposure
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return f"the permissions of {path} cannot be read: {error.strerror}"
+        return Exposure(f"the permissions of {path} cannot be read", str(error.strerror))
     return None
 
 
-def readable_by_all(path: Path) -> str | None:
-    """Return a sentence if every user of this machine can read a file; None otherwise.
+def exposure_to_readers(path: Path) -> Exposure | None:
+    """Return how every user of this machine can read a file with secrets; None if they cannot.
 
     Its group may: Kafka's files are often of 0640.
     """
@@ -108,7 +132,8 @@ def readable_by_all(path: Path) -> str | None:
             return None
     except OSError:  # whoever reads the file reports it
         return None
-    return f"{path} holds secrets, and every user of this machine can read it: chmod o-r {path}"
+    reason = f"{path} holds secrets, and every user of this machine can read it"
+    return Exposure(reason, f"chmod o-r {_shell(path)}")
 
 
 def warn_if_readable(path: Path) -> None:
@@ -121,6 +146,13 @@ def warn_if_readable(path: Path) -> None:
         logging.getLogger(__name__).warning("%s", reason)
 
 
+def _shell(path: Path) -> str:
+    """Return a path as a shell takes it."""
+    from shlex import quote  # every command imports this module, and few need it
+
+    return quote(str(path))
+
+
 def _set_mode(file: int, mode: int) -> None:
     """Set the permissions of an open file of this user, where there are any."""
     if hasattr(os, "fchmod"):
@@ -129,19 +161,22 @@ def _set_mode(file: int, mode: int) -> None:
             os.fchmod(file, mode)
 
 
-def _weakness(part: Path, path: Path) -> str | None:
+def _weakness(part: Path, path: Path) -> Exposure | None:
     """Return how a file could be changed by way of `part`: itself, or a folder above it."""
     status = part.lstat()
     is_itself = str(part) == os.path.abspath(path)
     subject = str(path) if is_itself else f"{part}, by which {path} is reached,"
     if status.st_uid not in (0, os.geteuid()):
         owner = f"belongs to user {status.st_uid}"
-        return f"{subject} {owner}, who could change it: chown it to yourself or to root"
+        reason = f"{subject} {owner}, who could change it"
+        return Exposure(reason, "chown it to yourself or to root")
     # A link has no permissions of its own; a sticky folder protects the files of each user.
     if stat.S_ISLNK(status.st_mode) or status.st_mode & stat.S_ISVTX:
         return None
     if others := _writers(status):
-        return f"{subject} can be written by {others[0]}: chmod {others[1]} {part}"
+        return Exposure(
+            f"{subject} can be written by {others[0]}", f"chmod {others[1]} {_shell(part)}"
+        )
     return None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
 from kwire.doctor.finding import FindingKind, FindingVerdict
 from kwire.doctor.proxy_config.weakness import (
@@ -19,7 +20,7 @@ from kwire.doctor.proxy_config.weakness import (
 from kwire.errors import LocalError
 from kwire.net.security import read_security
 from kwire.net.tls import ClientTls, ServerTls
-from kwire.permissions import changeable_by_others, readable_by_all
+from kwire.permissions import Exposure, exposure_to_change, exposure_to_readers
 from kwire.proxy.filters.rules import load_rules
 from kwire.proxy.filters.script import BadScript
 from kwire.proxy.service.config import ClusterConfig, ProxyConfig, RecordConfig
@@ -95,30 +96,34 @@ def _recordings(key: str, record: RecordConfig, folder: Path) -> Iterator[Weakne
         yield weakness(
             READABLE, f"{key}.mode", f"{record.mode:04o}", sentence, advice="remove `mode`"
         )
-    if number := sum(readable_by_all(path) is not None for path in folder.glob("*.avro")):
+    if number := sum(exposure_to_readers(path) is not None for path in folder.glob("*.avro")):
         noun = "recording" if number == 1 else "recordings"
         sentence = f"every user of this machine can read {number} {noun} in {folder}"
         yield weakness(
-            READABLE, f"{key}.path", folder, sentence, advice=f"run `chmod o-rwx {folder}`"
+            READABLE,
+            f"{key}.path",
+            folder,
+            sentence,
+            advice=f"run `chmod o-rwx {quote(str(folder))}`",
         )
 
 
 def _check(file: NamedFile) -> Iterator[Weakness]:
-    if reason := changeable_by_others(file.path):
-        yield _permission(CHANGEABLE, file, reason)
+    if exposure := exposure_to_change(file.path):
+        yield _permission(CHANGEABLE, file, exposure)
         return  # it is not read then
-    if file.is_secret and (reason := readable_by_all(file.path)):
-        yield _permission(READABLE, file, reason)
+    if file.is_secret and (exposure := exposure_to_readers(file.path)):
+        yield _permission(READABLE, file, exposure)
     try:
         file.read(file.path)
     except LocalError as error:
         yield weakness(UNUSABLE, file.key, file.path, str(error))
 
 
-def _permission(kind: FindingKind, file: NamedFile, reason: str) -> Weakness:
-    sentence, _, remedy = reason.rpartition(": ")
+def _permission(kind: FindingKind, file: NamedFile, exposure: Exposure) -> Weakness:
+    remedy = exposure.remedy
     advice = f"run `{remedy}`" if remedy.startswith("chmod ") else remedy
-    return weakness(kind, file.key, file.path, sentence, advice=advice)
+    return weakness(kind, file.key, file.path, exposure.reason, advice=advice)
 
 
 def _of_cluster(key: str, cluster: ClusterConfig) -> Iterator[NamedFile]:

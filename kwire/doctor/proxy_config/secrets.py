@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
+from shlex import quote
 
 from kwire.doctor.finding import FindingKind, FindingVerdict
 from kwire.doctor.proxy_config.weakness import Weakness, clusters, weakness
@@ -66,7 +67,7 @@ def check(config: ProxyConfig) -> Iterator[Weakness]:
             if token and (kind := _weak(token)):
                 how = f"has {len(token)} bytes" if kind is SHORT else "can be guessed"
                 sentence = f"the token in {path} {how}"
-                yield weakness(kind, f"{key}.feed.token", path, sentence, FILE=path)
+                yield weakness(kind, f"{key}.feed.token", path, sentence, FILE=quote(str(path)))
         if cluster.record is not None and cluster.record.show_secrets:
             sentence = "secrets are recorded unmasked"
             yield weakness(RECORDED, f"{key}.record.show_secrets", "true", sentence)

@@ -106,6 +106,7 @@ CASES: dict[str, list[Any]] = {
     "secrets/shown": [service(NODE, {"show_secrets": True})],
     "files/changeable": [
         service(NODE, scripts=["open.py"]),
+        service(NODE, scripts=["odd: name.py"]),
         service(NODE, rules="open.yaml"),
         feed(token="written/token"),
     ],
@@ -155,6 +156,7 @@ FILES = {
     "read-token": TOKEN,
     "written/token": TOKEN,
     "open.py": "filters = []",
+    "odd: name.py": "filters = []",
     "open.yaml": "rules: []",
     "bad.py": "class",
     "bad.yaml": "rules: 3",
@@ -168,6 +170,7 @@ FILES = {
 }
 MODES = {
     "open.py": 0o666,
+    "odd: name.py": 0o666,
     "open.yaml": 0o646,
     "written": 0o777,
     "read-token": 0o644,
