@@ -32,6 +32,10 @@ class EntryKind(StrEnum):
     PENDING_DELETION = "pending-deletion"
 
 
+EntryKey = tuple[EntryKind, str]
+"""The kind and the name of an entry."""
+
+
 @dataclass(frozen=True, slots=True)
 class HiddenValue:
     """A secret that can be compared and not printed.
@@ -90,10 +94,14 @@ def topic_of(partition: str) -> str:
 
 
 def entity_name(parts: Iterable[tuple[str, str | None]]) -> str:
-    """Return the name of a quota's entity: `user alice, client-id <default>`."""
+    """Return the name of a quota's entity: `user alice, client-id <default>`.
+
+    A user or client who is called like the default stands in quotation marks.
+    """
     order = {"user": 0, "client-id": 1, "ip": 2}
     ordered = sorted(parts, key=lambda part: order.get(part[0], 3))
-    return ", ".join(f"{kind} {'<default>' if name is None else name}" for kind, name in ordered)
+    shown = {None: "<default>", "<default>": '"<default>"'}
+    return ", ".join(f"{kind} {shown.get(name, name)}" for kind, name in ordered)
 
 
 def config_name(kind: str, name: str) -> str:

@@ -44,12 +44,21 @@ class ImageHistory:
         start = self._live.observer.start
         return start.image if start.place.offset and start.place.offset <= offset + 1 else None
 
-    def since(self, offset: int) -> list[MetadataImage]:
-        """Return the image at an offset and those after it, without repetitions."""
-        images: list[MetadataImage] = []
+    def since(self, offset: int) -> list[tuple[int, MetadataImage]]:
+        """Return the image at an offset and those after it that differ, with their offsets.
+
+        There is always one; the first is the earliest that is known if the log begins later.
+        """
         first = self.at(offset)
-        later = self._images[bisect_right(self._offsets, offset) :]
-        for image in [*([] if first is None else [first]), *later]:
-            if not images or image is not images[-1]:
-                images.append(image)
+        begin = bisect_right(self._offsets, offset)
+        later = list(zip(self._offsets[begin:], self._images[begin:], strict=True))
+        if first is None:
+            start = self._live.observer.start
+            offset, first = start.place.offset - 1, start.image
+            if later and later[0][0] <= offset:
+                offset, first = later[0]
+        images = [(offset, first)]
+        for item in later:
+            if item[1] is not images[-1][1]:
+                images.append(item)
         return images

@@ -74,8 +74,8 @@ class KRaftSide:
         assert self._history is not None, "facts come first"
         return self._history.at(offset)
 
-    def since(self, offset: int) -> list[MetadataImage]:
-        """Return the image at an offset and those after it."""
+    def since(self, offset: int) -> list[tuple[int, MetadataImage]]:
+        """Return the image at an offset, or the earliest, and those after it, with offsets."""
         assert self._history is not None, "facts come first"
         return self._history.since(offset)
 

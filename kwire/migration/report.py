@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kwire.doctor.evidence import count, examples
-from kwire.doctor.finding import Finding, FindingKind
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
 from kwire.migration.comparison import EntryDifference, harmless_reason, is_copied_encrypted
 from kwire.migration.entries import EncryptedValue, EntryKind, topic_of
 from kwire.migration.findings import preflight, verify
@@ -41,8 +42,19 @@ def comparison_findings(comparison: SideComparison) -> Iterator[Finding]:
         kind = _finding_kind(item, comparison)
         grouped.setdefault((kind.id, item.kind), (kind, []))[1].append(item)
     for kind, items in grouped.values():
-        yield kind(_sentence(kind, items), *examples(map(difference_text, items)))
+        finding = kind(_sentence(kind, items), *examples(map(difference_text, items)))
+        if not comparison.is_exact and kind in _BY_OFFSET:
+            finding = replace(finding, verdict=FindingVerdict.UNKNOWN, advice="")
+        yield finding
     yield from _harmless(comparison)
+    if comparison.ahead:
+        number = count(len(comparison.ahead), "entry", "entries")
+        yield verify.AHEAD(
+            f"/migration is behind: {number} of ZooKeeper found in later records",
+            *examples(
+                f"{_name(*key)}: as of record {offset}" for key, offset in comparison.ahead.items()
+            ),
+        )
     if quiet := comparison.reading.no_state - _names_of_findings(comparison):
         text = f"{count(len(quiet), 'partition')} without a state in ZooKeeper"
         yield verify.NO_STATE(text, *examples(sorted(quiet)))
@@ -57,6 +69,10 @@ def comparison_findings(comparison: SideComparison) -> Iterator[Finding]:
         entries = comparison.reading.count
         text = f"both sides hold the same at record {comparison.offset}: {entries} entries"
         yield verify.EQUAL(text)
+
+
+_BY_OFFSET = (verify.MISSING, verify.EXTRA, verify.CHANGED)
+"""Kinds that are a difference only from the image at /migration's offset."""
 
 
 def _names_of_findings(comparison: SideComparison) -> set[str]:

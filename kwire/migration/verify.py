@@ -8,15 +8,16 @@ some of what follows.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from kwire.errors import ConnectionFailed
 from kwire.image import MetadataImage
 from kwire.migration.comparison import EntryDifference, differences, harmless_reason
-from kwire.migration.entries import Entries, EntryKind, FieldValues, topic_of
+from kwire.migration.entries import Entries, EntryKey, EntryKind
 from kwire.migration.image_entries import has_directories, image_entries
+from kwire.migration.later_images import LaterImagesResult, PastImage, judged, selected, topics_of
 from kwire.migration.zookeeper_entries import ZooKeeperReading
 from kwire.migration.zookeeper_reading import ZooKeeperReader
 from kwire.migration.zookeeper_side import read_position
@@ -32,23 +33,22 @@ PAUSE = 1.0
 MOST_TOPICS_AGAIN = 500
 """Topics that are read again one by one; of more, all are."""
 
-FEW_IMAGES = 50
-"""Later images in which a value is looked for: that many batches may be under way."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideComparison:
     """The result of a comparison.
 
     position: /migration's, to which ZooKeeper was compared. is_exact: False if the log begins after
-    its offset, so that its present state was taken. differences: those that every look showed
-    alike. moving: names of what each look showed otherwise.
+    its offset, so that the earliest image there is was taken. differences: those that every look
+    showed alike. moving: names of what each look showed otherwise. ahead: what ZooKeeper has of
+    later records already.
     """
 
     position: MigrationZnode
     is_exact: bool
     differences: tuple[EntryDifference, ...]
     moving: tuple[str, ...]
+    ahead: Mapping[EntryKey, int]
     reading: ZooKeeperReading
     looks: int
 
@@ -63,9 +63,6 @@ class SideComparison:
         return tuple(item for item in found if not harmless_reason(item))
 
 
-Key = tuple[EntryKind, str]
-
-
 class FollowedLog(Protocol):
     """A metadata log with the images of its past."""
 
@@ -76,8 +73,8 @@ class FollowedLog(Protocol):
     def at(self, offset: int) -> MetadataImage | None:
         """Return the image with all records up to this one, None if the log begins later."""
 
-    def since(self, offset: int) -> list[MetadataImage]:
-        """Return the image at an offset and those after it."""
+    def since(self, offset: int) -> list[PastImage]:
+        """Return the image at an offset, or the earliest, and those after it, with offsets."""
 
     async def until(self, offset: int) -> bool:
         """Wait until the record of an offset was read; False if that takes too long."""
@@ -104,38 +101,43 @@ class SideComparer:
 
         1. Read all of ZooKeeper; /migration before and after it.
         2. Compare it with the image at the offset before, and what differs with each later image up
-           to the present: a value that any of them has is on its way, not wrong.
+           to the present: a value that any of them has is ahead of /migration, not wrong.
         3. Read again what differs, up to LOOKS times in all, and compare in the same way.
         4. What the last two looks showed alike is a difference; what they did not, is moving.
 
         Raises ConnectionFailed if /migration goes away or the log does not come as far.
         """
         # 1.
-        before = await self._position()
+        position = await self._position()
         reading = await self._reader.read()
         # 2.
-        found, is_exact = self._judged(reading.entries, reading.no_state, before)
-        position = before
+        result = self._judged(reading.entries, reading.no_state, position)
+        harmless, ahead = result.harmless, result.ahead
+        found = result.harmful
         looks, stable = 1, not found
-        moved: set[Key] = set()
+        moved: set[EntryKey] = set()
         while looks < LOOKS and not stable:
             # 3.
             await self._pause()
             position = await self._position()
             keys = _keys(found)
             again, no_state = await self._again(reading, keys)
-            following, is_exact = self._judged(again, no_state, position, only=keys)
+            result = self._judged(again, no_state, position, only=keys)
+            ahead |= result.ahead
+            harmless = [item for item in harmless if (item.kind, item.name) not in keys]
+            harmless += result.harmless
             # 4.
-            moved = _moved(found, following)
-            stable = not following or (looks > 1 and not moved)
-            found, looks = following, looks + 1
+            moved = _moved(found, result.harmful)
+            stable = not result.harmful or (looks > 1 and not moved)
+            found, looks = result.harmful, looks + 1
         if not stable:
             found = [item for item in found if (item.kind, item.name) not in moved]
         return SideComparison(
             position=position,
-            is_exact=is_exact,
-            differences=tuple(found),
+            is_exact=self._log.at(position.kraft_metadata_offset) is not None,
+            differences=(*found, *harmless),
             moving=() if stable else tuple(sorted(name for _, name in moved)),
+            ahead=ahead,
             reading=reading,
             looks=looks,
         )
@@ -165,56 +167,32 @@ class SideComparer:
         no_state: Collection[str],
         position: MigrationZnode,
         *,
-        only: Collection[Key] | None = None,
-    ) -> tuple[list[EntryDifference], bool]:
-        """Return the differences from the image at an offset; drop those that a later image has.
+        only: Collection[EntryKey] | None = None,
+    ) -> LaterImagesResult:
+        """Judge entries by the image at an offset and those after it.
 
         no_state: partitions whose entry is what Kafka takes a missing state for.
         """
-        images = self._images(position.kraft_metadata_offset)
-        found = list(differences(entries, _of_image(images[0], only)))
-        for image in images[1:]:
-            if not found:
-                break
-            keys = _keys(found)
-            wrong = _keys(differences(_selected(entries, keys), _of_image(image, keys)))
-            found = [item for item in found if (item.kind, item.name) in wrong]
-        found = self._without_later(found)
-        found += _missing_states(no_state, found, self._log.image)
-        return found, self._log.at(position.kraft_metadata_offset) is not None
-
-    def _without_later(self, found: list[EntryDifference]) -> list[EntryDifference]:
-        """Drop entries of ZooKeeper that only the latest image has, with whatever content.
-
-        A synchronisation that fails half-way, again and again, writes entries of the image of that
-        moment, and /migration stays where it is.
-        """
-        keys = {(item.kind, item.name) for item in found if item.is_extra}
-        latest = _of_image(self._log.image, keys)
-        later = {key for key in keys if key[1] in latest[key[0]]}
-        return [item for item in found if (item.kind, item.name) not in later]
-
-    def _images(self, offset: int) -> Sequence[MetadataImage]:
-        """Return the image at an offset and some after it; if there is none, the latest."""
-        if self._log.at(offset) is None:
-            return [self._log.image]
-        return self._log.since(offset)[: FEW_IMAGES + 1]
+        images = self._log.since(position.kraft_metadata_offset)
+        result = judged(entries, images, only)
+        result.harmful += _missing_states(no_state, result.harmful, self._log.image)
+        return result
 
     async def _again(
-        self, reading: ZooKeeperReading, keys: Collection[Key]
+        self, reading: ZooKeeperReading, keys: Collection[EntryKey]
     ) -> tuple[Entries, set[str]]:
         """Read entries again, and note anew what the reading notes of them.
 
         Return them, and which of them are partitions without a state.
         """
         kinds = {kind for kind, _ in keys}
-        topics = _topics(keys)
+        topics = topics_of(keys)
         few = sorted(topics) if len(topics) <= MOST_TOPICS_AGAIN else None
         again = await self._reader.read(kinds, few)
         partitions = {name for kind, name in keys if kind is EntryKind.PARTITION}
         no_state = again.no_state & partitions
         reading.no_state = (reading.no_state - partitions) | no_state
-        return _selected(again.entries, keys), no_state
+        return selected(again.entries, keys), no_state
 
 
 def _missing_states(
@@ -231,42 +209,18 @@ def _missing_states(
     ]
 
 
-def _moved(before: Sequence[EntryDifference], after: Sequence[EntryDifference]) -> set[Key]:
+def _moved(before: Sequence[EntryDifference], after: Sequence[EntryDifference]) -> set[EntryKey]:
     """Return the entries that differ in both looks, and otherwise."""
     entries = [_by_key(found) for found in (before, after)]
     return {key for key, items in entries[1].items() if entries[0].get(key) != items}
 
 
-def _by_key(found: Iterable[EntryDifference]) -> dict[Key, list[EntryDifference]]:
-    items: dict[Key, list[EntryDifference]] = {}
+def _by_key(found: Iterable[EntryDifference]) -> dict[EntryKey, list[EntryDifference]]:
+    items: dict[EntryKey, list[EntryDifference]] = {}
     for item in found:
         items.setdefault((item.kind, item.name), []).append(item)
     return items
 
 
-def _keys(found: Iterable[EntryDifference]) -> set[Key]:
+def _keys(found: Iterable[EntryDifference]) -> set[EntryKey]:
     return {(item.kind, item.name) for item in found}
-
-
-def _topics(keys: Collection[Key]) -> set[str]:
-    topics = {topic_of(name) for kind, name in keys if kind is EntryKind.PARTITION}
-    return topics | {name for kind, name in keys if kind is EntryKind.TOPIC}
-
-
-def _of_image(image: MetadataImage, keys: Collection[Key] | None) -> Entries:
-    """Return the entries of an image, only those of these keys; all for None."""
-    if keys is None:
-        return image_entries(image)
-    entries = image_entries(image, {kind for kind, _ in keys}, _topics(keys))
-    return _selected(entries, keys)
-
-
-def _selected(entries: Entries, keys: Collection[Key] | None) -> Entries:
-    """Return only the entries of these keys; all for None."""
-    if keys is None:
-        return entries
-    selected: dict[EntryKind, dict[str, FieldValues]] = {kind: {} for kind in EntryKind}
-    for kind, name in keys:
-        if name in entries[kind]:
-            selected[kind][name] = entries[kind][name]
-    return selected

@@ -57,7 +57,7 @@ async def test_each_past_offset_has_its_image() -> None:
         for offset, expected in golden_images():
             if offset < DUAL_WRITE:
                 assert kraft.at(offset) == expected
-        assert kraft.since(118)[0] is kraft.at(118)
+        assert kraft.since(118)[0] == (118, kraft.at(118))
         assert kraft.at(0) is not kraft.at(118)
 
 
@@ -65,7 +65,7 @@ async def test_each_past_offset_has_its_image() -> None:
 async def test_the_copy_is_not_seen_before_its_transaction_ends() -> None:
     async with golden(DUAL_WRITE) as controller, side(controller) as kraft:
         facts = await kraft.facts()
-        states = [image.features.zk_migration_state for image in kraft.since(0)]
+        states = [image.features.zk_migration_state for _, image in kraft.since(0)]
     assert facts.image is not None
     first = states.index(ZkMigrationState.MIGRATION)
     assert set(states[:first]) <= {ZkMigrationState.NONE, ZkMigrationState.PRE_MIGRATION}

@@ -114,12 +114,19 @@ STILL_MOVING = FindingKind(
     meaning="Something changed again and again while it was compared.",
     advice="ask again when the cluster is quieter",
 )
+AHEAD = FindingKind(
+    id="difference/ahead",
+    verdict=FindingVerdict.INFO,
+    meaning="ZooKeeper has values of records after /migration's offset. Dual write and a"
+    " synchronisation write /migration last: it is behind, and nothing is wrong.",
+    source="KRaftMigrationDriver.MetadataChangeEvent, SyncKRaftMetadataEvent",
+)
 OTHER_OFFSET = FindingKind(
     id="sight/other-offset",
     verdict=FindingVerdict.WARNING,
-    meaning="The metadata log begins after the offset of /migration: its present state was compared"
-    " instead.",
-    advice="differences may be changes that ZooKeeper has not got yet: ask again when it caught up",
+    meaning="The metadata log begins after the offset of /migration: what ZooKeeper had to have"
+    " then is not known. Differences from the log as it is may be changes that it has not got yet.",
+    advice="verify again when it caught up",
 )
 HARMLESS = FindingKind(
     id="difference/harmless",
@@ -153,6 +160,7 @@ VERIFY_KINDS = (
     COPIED_ENCRYPTED,
     NOT_COMPARED,
     STILL_MOVING,
+    AHEAD,
     OTHER_OFFSET,
     NO_STATE,
     HARMLESS,
