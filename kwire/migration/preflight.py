@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from kwire.doctor.evidence import count, examples
-from kwire.doctor.finding import Finding
+from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.migration.entries import EntryKind
 from kwire.migration.facts import ZooKeeperFacts
 from kwire.migration.findings import preflight
+from kwire.migration.harmful_content import copied, harmful_content
 from kwire.migration.report import broken_znodes
 from kwire.migration.zookeeper_entries import ZooKeeperReading
 from kwire.zookeeper.znodes import MigrationZnode
@@ -21,12 +22,12 @@ def preflight_findings(
     with_secret: bool,
     has_log: bool = True,
 ) -> Iterator[Finding]:
-    """Yield what the copy would stop at or wait for, then what is worth knowing.
+    """Yield what the copy would stop at or wait for, what would do harm after it, and the rest.
 
     zookeeper: None if one of its few znodes cannot be read. with_secret: passwords were decoded.
     has_log: the metadata log was read, and has no copy.
     """
-    stops = [*_stops(zookeeper, reading, has_log)]
+    stops = [*_stops(zookeeper, reading, has_log), *harmful_content(reading)]
     yield from stops
     if reading.encrypted and not with_secret:
         yield preflight.PASSWORDS(
@@ -39,14 +40,14 @@ def preflight_findings(
     if reading.reassigned:
         text = f"{count(len(reading.reassigned), 'partition')} being reassigned"
         yield preflight.REASSIGNMENT(text, *examples(reading.reassigned))
-    if not stops and zookeeper is not None:
+    if zookeeper is not None and all(stop.verdict is not FindingVerdict.PROBLEM for stop in stops):
         yield preflight.READABLE(f"nothing stands against a copy of {reading.count} entries")
 
 
 def copy_failures(reading: ZooKeeperReading) -> Iterator[Finding]:
     """Yield what a copy fails at, in the content of znodes alone."""
     yield from broken_znodes(reading)
-    if without_id := _copied(reading.without_id, reading):
+    if without_id := copied(reading.without_id, reading):
         text = f"{count(len(without_id), 'topic')} without an id"
         yield preflight.NO_TOPIC_ID(text, *examples(without_id))
     if paths := reading.pair_credentials:
@@ -84,12 +85,6 @@ def _stops(
         yield preflight.NO_BROKERS("/brokers/ids is empty")
     else:
         for broker_id in sorted(reading.assigned.keys() - zookeeper.broker_ids):
-            if topics := _copied(reading.assigned[broker_id], reading):
+            if topics := copied(reading.assigned[broker_id], reading):
                 text = f"broker {broker_id} has replicas of {count(len(topics), 'topic')}"
                 yield preflight.DEAD_BROKER(f"{text} and does not run", *examples(topics))
-
-
-def _copied(topics: Iterable[str], reading: ZooKeeperReading) -> list[str]:
-    """Return the topics but for those that are to be deleted, which no copy looks at."""
-    deletions = reading.entries[EntryKind.PENDING_DELETION]
-    return [name for name in topics if name not in deletions]

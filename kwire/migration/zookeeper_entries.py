@@ -63,12 +63,13 @@ class ZnodeProblem:
 class ZooKeeperReading:
     """Everything that was read.
 
-    without_id: topics. assigned: of each broker in assignments, its topics. no_state: partitions
-    without a state znode. reassigned: partitions with adding or removing replicas. encrypted:
-    names of configurations with passwords that were not decoded. unencrypted: of those that stand
-    as they are, while there is a secret. no_broker_ids: paths of configurations that are no
-    broker's. pair_credentials: of pairs of user and client with SCRAM credentials.
-    has_empty_producer_ids: True if their znode has data of no bytes.
+    without_id: topics. with_gaps: topics that lack numbers of partitions. assigned: of each broker
+    in assignments, its topics. no_state: partitions without a state znode. reassigned: partitions
+    with adding or removing replicas. encrypted: names of configurations with passwords that were
+    not decoded. unencrypted: of those that stand as they are, while there is a secret.
+    no_broker_ids: paths of configurations that are no broker's. pair_credentials: of pairs of user
+    and client with SCRAM credentials. has_empty_producer_ids: True if their znode has data of no
+    bytes.
     """
 
     entries: dict[EntryKind, dict[str, FieldValues]] = field(
@@ -76,6 +77,7 @@ class ZooKeeperReading:
     )
     problems: list[ZnodeProblem] = field(default_factory=list)
     without_id: list[str] = field(default_factory=list)
+    with_gaps: list[str] = field(default_factory=list)
     assigned: Assigned = field(default_factory=dict)
     no_state: set[str] = field(default_factory=set)
     reassigned: list[str] = field(default_factory=list)
@@ -134,6 +136,9 @@ class EntryTranslation:
             reading.entries[EntryKind.TOPIC][name] = {"id": None if id is None else uuid_text(id)}
             if id is None:
                 reading.without_id.append(name)
+            numbers = topic.topic.value.partitions.keys()
+            if numbers != set(range(len(numbers))):
+                reading.with_gaps.append(name)
             reading.reassigned += _reassigned(name, topic)
             for number, partition in registrations(topic).items():
                 key = partition_name(name, number)

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kwire.doctor.finding import Finding
+import pytest
+
+from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.migration.preflight import preflight_findings
 from kwire.migration.zookeeper_entries import ZooKeeperReading
 from kwire.migration.zookeeper_reading import ZooKeeperReader
@@ -101,3 +103,85 @@ def test_an_old_migration_and_no_brokers_are_problems() -> None:
     side = replace(zookeeper(broker_ids=()), migration=MigrationZnode(kraft_metadata_offset=48))
     found = preflight_findings(side, ZooKeeperReading(), with_secret=False)
     assert [finding.id for finding in found] == ["before/foreign-migration", "before/no-brokers"]
+
+
+def topic_znode(partitions: str, id: str = "iKFJZ3D2TsW_gqFN_ovwEQ") -> bytes:
+    content = f'{{"version":3,"topic_id":"{id}","partitions":{partitions},'
+    return f'{content}"adding_replicas":{{}},"removing_replicas":{{}}}}'.encode()
+
+
+def topic(name: str, *args: str, state: str = "") -> list[Operation]:
+    path = f"/brokers/topics/{name}"
+    made: list[Operation] = [Create(path, topic_znode(*args))]
+    if state:
+        above = (f"{path}/partitions", f"{path}/partitions/0")
+        content = f'{{"version":1,"controller_epoch":1,"leader_epoch":1,{state}}}'
+        made += [*map(Create, above), Create(f"{above[1]}/state", content.encode())]
+    return made
+
+
+ONE = '{"0":[0]}'
+NAMES = "letters and digits, '.', '_' and '-'."
+
+
+@pytest.mark.parametrize(
+    ("changes", "finding", "evidence"),
+    [
+        (
+            [*topic("x", ONE), *topic("y", ONE)],
+            "before/doubled-topic-id",
+            "iKFJZ3D2TsW_gqFN_ovwEQ: __transaction_state, x, y",
+        ),
+        (topic("x", '{"0":[0],"2":[0]}'), "before/partition-gaps", "x"),
+        (topic("x", '{"1":[0]}'), "before/partition-gaps", "x"),
+        (topic("x", '{"0":[0,0]}'), "before/inconsistent-partition", "x-0: replicas [0, 0]"),
+        (topic("x", '{"0":[]}'), "before/inconsistent-partition", "x-0: no replicas"),
+        (
+            topic("x", ONE, state='"leader":0,"isr":[0,1]'),
+            "before/inconsistent-partition",
+            "x-0: ISR [0, 1] is not within the replicas [0]",
+        ),
+        (
+            topic("x", ONE, state='"leader":1,"isr":[0]'),
+            "before/inconsistent-partition",
+            "x-0: leader 1 is not in the ISR [0]",
+        ),
+        (topic("x", ONE, state='"leader":-1,"isr":[]'), "before/no-leader", "x-0"),
+        (
+            topic("a b", ONE),
+            "before/invalid-topic-name",
+            f"'a b': 'a b' has other characters than ASCII {NAMES}",
+        ),
+        (
+            [SetData("/config/topics/orders", b'{"version":1,"config":{"retention.ms":"soon"}}')],
+            "before/refused-value",
+            "retention.ms=soon of topic orders",
+        ),
+        (
+            [SetData("/config/brokers/0", b'{"version":1,"config":{"log.retention.ms":"x"}}')],
+            "before/refused-value",
+            "log.retention.ms=x of broker 0",
+        ),
+        (
+            [Create("/config/topics/gone", b'{"version":1,"config":{"retention.ms":"7"}}')],
+            "before/config-of-no-topic",
+            "gone",
+        ),
+    ],
+)
+async def test_what_a_copy_takes_over_and_does_harm_is_told(
+    changes: list[Operation], finding: str, evidence: str
+) -> None:
+    found = await preflight(changes=changes)
+    assert found[finding].evidence == (evidence,)
+    problems = [item for item in found.values() if item.verdict is FindingVerdict.PROBLEM]
+    assert ("before/ok" in found) == (not problems)
+
+
+async def test_nothing_is_told_of_topics_that_are_deleted_or_cannot_be_read() -> None:
+    deletion = Create("/admin/delete_topics/x")
+    config = Create("/config/topics/y", b'{"version":1,"config":{"retention.ms":"7"}}')
+    broken = Create("/brokers/topics/y", b"{")
+    expected = {"before/broken-znode", "before/passwords", "before/reassignments"}
+    found = await preflight(changes=[*topic("x", '{"1":[0,0]}'), deletion, broken, config])
+    assert found.keys() == expected | {"before/pending-deletions"}

@@ -58,6 +58,7 @@ def state(data: bytes) -> Tree:
     return [*topic(), *((path, None, 0) for path in paths), (STATE, data, 0)]
 
 
+STATE_OF = b'{"version":1,"controller_epoch":1,"leader_epoch":1,"leader":%d,"isr":%s}'
 PAIR = "/config/users/u/clients/c"
 QUOTA = {"producer_byte_rate": b"much"}
 
@@ -67,6 +68,12 @@ CASES: list[tuple[str, Tree, Outcome, str]] = [
     ("topic without id", topic(NO_ID), "waits", "before/no-topic-id"),
     ("topic, no JSON", topic(b"{"), "waits", "before/broken-znode"),
     ("topic, no object", topic(b"[]"), "waits", "before/broken-znode"),
+    (
+        "no replicas",
+        topic(GOOD.replace(b"[1]", b"[]")),
+        "ends",
+        "before/inconsistent-partition",
+    ),
     ("state, no field", state(b"{}"), "ends", "before/broken-znode"),
     (
         "ACL, version 2",
@@ -104,6 +111,30 @@ CASES: list[tuple[str, Tree, Outcome, str]] = [
         [*topic(GOOD.replace(b"[1]", b"[7]")), *znode("/admin/delete_topics/a")],
         "copied",
         "before/ok",
+    ),
+]
+
+HARMFUL: list[tuple[str, Tree, str]] = [
+    # what Kafka copies without a word, and the finding
+    (
+        "two topics with one id",
+        [*topic(), ("/brokers/topics/b", GOOD, 0)],
+        "before/doubled-topic-id",
+    ),
+    ("a gap", topic(GOOD.replace(b'"0"', b'"1"')), "before/partition-gaps"),
+    ("a replica twice", topic(GOOD.replace(b"[1]", b"[1,1]")), "before/inconsistent-partition"),
+    ("leader outside", state(STATE_OF % (2, b"[1]")), "before/inconsistent-partition"),
+    ("no leader", state(STATE_OF % (-1, b"[]")), "before/no-leader"),
+    ("a name", [("/brokers/topics/a b", GOOD, 0)], "before/invalid-topic-name"),
+    (
+        "a value",
+        [*topic(), *config("/config/topics/a", {"retention.ms": b"soon"})],
+        "before/refused-value",
+    ),
+    (
+        "no topic",
+        config("/config/topics/gone", {"retention.ms": b"7"}),
+        "before/config-of-no-topic",
     ),
 ]
 
@@ -161,6 +192,16 @@ def test_a_finding_is_what_kafka_stops_at(
     prepared = judge.prepare([EPOCH, *tree])
     assert prepared.errors == []
     assert outcome(judge) == by_kafka
+    assert finding in findings(prepared.tree)
+
+
+@pytest.mark.parametrize(
+    ("tree", "finding"), [case[1:] for case in HARMFUL], ids=[case[0] for case in HARMFUL]
+)
+def test_kafka_copies_what_does_harm(judge: MigrationJudge, tree: Tree, finding: str) -> None:
+    prepared = judge.prepare([EPOCH, *tree])
+    assert prepared.errors == []
+    assert outcome(judge) == "copied"
     assert finding in findings(prepared.tree)
 
 

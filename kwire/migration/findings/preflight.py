@@ -107,6 +107,66 @@ NO_BROKER_ID = FindingKind(
     advice="with zookeeper-shell delete this znode",
     source="ZkConfigMigrationClient.iterateBrokerConfigs",
 )
+DOUBLED_TOPIC_ID = FindingKind(
+    id="before/doubled-topic-id",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="Topics share an id. The metadata log knows topics by their ids: the one that is copied"
+    " last takes the place of the other, whose partitions are lost.",
+    advice="copy the records of all but one of them to new topics, and delete these before the"
+    " migration",
+    source="TopicsDelta.replay(TopicRecord)",
+)
+PARTITION_GAPS = FindingKind(
+    id="before/partition-gaps",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="The numbers of a topic's partitions have a gap. A KRaft controller counts them to"
+    " number new ones: those that are added next overwrite partitions that are there.",
+    advice="with zookeeper-shell add the missing numbers to the znode of the topic, with replicas:"
+    " the ZooKeeper controller makes these partitions",
+    source="ReplicationControlManager.createPartitions",
+)
+INCONSISTENT_PARTITION = FindingKind(
+    id="before/inconsistent-partition",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A partition has no replicas or one twice, an ISR outside of them, or a leader outside"
+    " of the ISR. Without replicas Kafka's copy fails, and the active controller ends; else it is"
+    " copied so, and a KRaft controller, which would never write it, counts with it.",
+    advice="give the partition other replicas with kafka-reassign-partitions",
+    source="ReplicationControlManager.validateManualPartitionAssignment",
+)
+NO_LEADER = FindingKind(
+    id="before/no-leader",
+    verdict=FindingVerdict.WARNING,
+    meaning="A partition has no leader, and nobody in its ISR. A KRaft controller elects from the"
+    " ISR alone: it stays so.",
+    advice="before the migration, let ZooKeeper's controller elect one: start a broker with a"
+    " replica, and set unclean.leader.election.enable=true on the topic, which may lose records",
+    source="PartitionChangeBuilder.electLeader",
+)
+TOPIC_NAME = FindingKind(
+    id="before/invalid-topic-name",
+    verdict=FindingVerdict.WARNING,
+    meaning="The name of a topic is one that Kafka refuses to create. It is copied; tools and"
+    " brokers take only names of letters, digits, `.`, `_` and `-`.",
+    advice="copy its records to a new topic, and delete it",
+    source="Topic.validate",
+)
+REFUSED_VALUE = FindingKind(
+    id="before/refused-value",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A configuration has a value that its key does not take, as of Kafka 4.3. It is copied"
+    " as it is: a KRaft broker does not start with a topic's, and does not apply a broker's.",
+    advice="set it anew, or delete it, with kafka-configs",
+    source="BrokerMetadataPublisher.initializeManagers, LogManager.fetchTopicConfigOverrides",
+)
+CONFIG_WITHOUT_TOPIC = FindingKind(
+    id="before/config-of-no-topic",
+    verdict=FindingVerdict.WARNING,
+    meaning="There is configuration of a topic that does not exist. It is not copied, and is"
+    " deleted from ZooKeeper.",
+    advice="delete it with kafka-configs, unless the topic should be there",
+    source="ZkTopicMigrationClient.iterateTopics",
+)
 PASSWORDS = FindingKind(
     id="before/passwords",
     verdict=FindingVerdict.WARNING,
@@ -146,6 +206,13 @@ PREFLIGHT_KINDS = (
     WRONG_PASSWORD,
     PLAIN_PASSWORD,
     NO_BROKER_ID,
+    DOUBLED_TOPIC_ID,
+    PARTITION_GAPS,
+    INCONSISTENT_PARTITION,
+    NO_LEADER,
+    TOPIC_NAME,
+    REFUSED_VALUE,
+    CONFIG_WITHOUT_TOPIC,
     PASSWORDS,
     PENDING_DELETION,
     REASSIGNMENT,
