@@ -76,6 +76,18 @@ TimeLimit = Annotated[
         help="End the run after so long. By default 900.",
     ),
 ]
+Patience = Annotated[
+    float | None,
+    typer.Option(
+        "--patience",
+        metavar="SECONDS",
+        min=0.1,
+        max=600,
+        callback=finite,
+        show_default=False,
+        help="Call the server silent after so long; by default 2 to 30, as its first answers took.",
+    ),
+]
 Faults = Annotated[
     str | None,
     typer.Option(
@@ -131,6 +143,7 @@ def conform(
     saved: From = None,
     restart: RestartBy = None,
     time_limit: TimeLimit = None,
+    patience: Patience = None,
     hex_id: Hex = None,
     faults: Faults = None,
     topology: Topology = None,
@@ -157,6 +170,7 @@ def conform(
     kwire conform localhost:9093 quorum versions/kip-511 --controller
     kwire conform localhost:9092 --hex versions/kip-511/1
     kwire conform localhost:9092 --expect kafka-4.3.1.yaml --junit conform.xml --save new.json
+    kwire conform localhost:9092 --patience 20
     kwire conform --diff old.json new.json
     kwire conform --faults seed=7,minutes=30 --topology cluster.yaml
     """
@@ -192,6 +206,7 @@ def conform(
         clean=clean,
         restart=restart,
         time_limit=time_limit,
+        patience=patience,
     )
     _run(address, options, report, hex_id)
 

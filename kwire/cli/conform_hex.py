@@ -68,6 +68,9 @@ def _show_chunks(chunks: tuple[BytesPart, ...]) -> None:
     for chunk in chunks:
         if chunk.probe:
             continue  # its result is the state of the connection, which stands above
+        if chunk.silent:
+            typer.echo(f"\nnothing from {harmless(chunk.peer)} within {chunk.silent:.3g} s")
+            continue
         data = bytes.fromhex(chunk.hex)
         way = f"to {harmless(chunk.peer)}" if chunk.sent else f"from {harmless(chunk.peer)}"
         typer.echo(f"\n{typer.style(f'{chunk.size} bytes {way}', bold=True)}")

@@ -77,6 +77,7 @@ def _heading(document: RunDocument) -> str:
     about = [server.role if server.role != "any" else "no Kafka server", server.security]
     about += [f"cluster {harmless(server.cluster_id)}"] if server.cluster_id else []
     about += [f"{len(server.api_versions)} APIs"] if server.api_versions else []
+    about += [f"silent after {server.patience:.3g} s"] if server.patience else []
     name = harmless(document.name)
     address = harmless(server.address)
     return f"{name if name == address else f'{name} at {address}'}: {', '.join(about)}\n"

@@ -27,9 +27,14 @@ from kwire.net.sasl import Login
 from kwire.net.security import PLAINTEXT, Security
 
 PATIENCE = 2.0
-"""Seconds after which a server that neither answers nor closes counts as silent."""
+"""Seconds after which a server that neither answers nor closes counts as silent.
+
+This and every other time is for a server that answers at once: `slowness` multiplies it.
+"""
 ANSWER_TIMEOUT = 30.0
 """Seconds that an answer may take where a check waits for one."""
+OPEN_TIMEOUT = 5.0
+"""Seconds for a connection, its TLS and its login."""
 
 _PAUSE = 0.05
 _NOT_READY = (14, 15)
@@ -55,6 +60,7 @@ class CheckedConnection:
         peer: str,
         versions: NodeApiVersions,
         transcript: Transcript,
+        slowness: float = 1.0,
     ) -> None:
         self.peer = peer
         self.versions = versions
@@ -63,6 +69,7 @@ class CheckedConnection:
         self._reader = reader
         self._writer = writer
         self._transcript = transcript
+        self._slowness = slowness
         self._next_id = 1
         self._unanswered = 0
         self._open_again: Callable[[], Awaitable[CheckedConnection]] | None = None
@@ -76,14 +83,17 @@ class CheckedConnection:
         transcript: Transcript,
         security: Security = PLAINTEXT,
         login: bool = True,
-        timeout: float = 5.0,
+        timeout: float = OPEN_TIMEOUT,
+        slowness: float = 1.0,
     ) -> Self:
         """Connect with TLS if the security has it, and log in if it has SASL and `login` is True.
+
+        slowness: of the server; all times are multiplied by it.
 
         Raises OSError, TimeoutError, BrokerError.
         """
         tls = security.tls
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(timeout * slowness):
             reader, writer = await asyncio.open_connection(
                 address.host,
                 address.port,
@@ -91,7 +101,7 @@ class CheckedConnection:
                 server_hostname=(tls.name or address.host) if tls else None,
                 limit=1 << 20,
             )
-            self = cls(reader, writer, str(address), versions, transcript)
+            self = cls(reader, writer, str(address), versions, transcript, slowness)
             if security.sasl is not None and login:
                 try:
                     await self.log_in(Login(await security.sasl.resolved(), str(address)))
@@ -106,6 +116,7 @@ class CheckedConnection:
             security=security,
             login=login,
             timeout=timeout,
+            slowness=slowness,
         )
         return self
 
@@ -226,7 +237,7 @@ class CheckedConnection:
             await asyncio.sleep(_PAUSE)
 
     async def exchange(
-        self, request: Request, version: int | None = None, patience: float = PATIENCE
+        self, request: Request, version: int | None = None, patience: float | None = None
     ) -> Reaction:
         """Send a request, and return what the server does."""
         chosen = self.version_for(request) if version is None else version
@@ -236,24 +247,25 @@ class CheckedConnection:
         return await self.reaction(type(request).key or 0, chosen, number, patience)
 
     async def reaction(
-        self, key: int, version: int, correlation_id: int, patience: float = PATIENCE
+        self, key: int, version: int, correlation_id: int, patience: float | None = None
     ) -> Reaction:
         """Return what the server does next, read as the answer to this request."""
         frame = await self.receive(patience)
         if frame is None:
-            return Reaction(connection=self.state)
+            return Reaction(connection=self.state, waited=self._transcript.last_wait)
         answer = self._transcript.last_answer = read_answer(frame, key, version, correlation_id)
         return answer
 
-    async def receive(self, patience: float = PATIENCE, *, smallest: int = 1) -> bytes | None:
+    async def receive(self, patience: float | None = None, *, smallest: int = 1) -> bytes | None:
         """Return the next frame without its size; None if nothing comes, `state` says why.
 
         smallest: 0 where a frame may be empty, as a token of SASL behind a handshake of v0.
         Raises Deviation for bytes that are no frame, and for a frame of which a part is missing.
         """
         came = bytearray()
+        seconds = self._seconds(patience)
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 await self._receive_up_to(4, came)
                 size = int.from_bytes(came, "big", signed=True)
                 if not smallest <= size <= FRAME_LIMIT:
@@ -268,12 +280,19 @@ class CheckedConnection:
             self.state = ConnectionState.RESET
         if came:
             self._transcript.add(self.peer, bytes(came), sent=False)
+        if self.state is ConnectionState.SILENT:
+            self._transcript.add_silence(self.peer, seconds)
         if self.state is ConnectionState.OPEN:
             self._unanswered = max(0, self._unanswered - 1)
             return bytes(came[4:])
         if came:
-            raise Deviation("a frame", f"{part_text(bytes(came))}, {ENDINGS[self.state]}")
+            silent = self.state is ConnectionState.SILENT
+            part = part_text(bytes(came)) + (f", no more within {seconds:.3g} s" if silent else "")
+            raise Deviation("a frame", f"{part}, {ENDINGS[self.state]}")
         return None
+
+    def _seconds(self, patience: float | None) -> float:
+        return (PATIENCE if patience is None else patience) * self._slowness
 
     async def _receive_up_to(self, length: int, came: bytearray) -> None:
         """Receive until so many bytes have come. Raises EOFError if there are no more."""
@@ -283,13 +302,15 @@ class CheckedConnection:
                 raise EOFError
             came += data
 
-    async def receive_bytes(self, patience: float = PATIENCE) -> bytes | None:
+    async def receive_bytes(self, patience: float | None = None) -> bytes | None:
         """Return the bytes that come next, of any protocol; None if none do, `state` says why."""
+        seconds = self._seconds(patience)
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 data = await self._reader.read(_CHUNK)
         except TimeoutError:
             self.state = ConnectionState.SILENT
+            self._transcript.add_silence(self.peer, seconds)
             return None
         except OSError:
             self.state = ConnectionState.RESET
@@ -313,7 +334,7 @@ class CheckedConnection:
         self._transcript.add(self.peer, start + rest, sent=False)
         return no_frame_text(start + rest)
 
-    async def probe(self, patience: float = PATIENCE) -> ConnectionState:
+    async def probe(self, patience: float | None = None) -> ConnectionState:
         """Ask ApiVersions to see what became of the connection, unless that is known."""
         if self.state is ConnectionState.OPEN:
             with suppress(Deviation):  # an answer that is no frame: `state` says what is left

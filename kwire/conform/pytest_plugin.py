@@ -37,6 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="CLUSTER_ID",
         help="also run checks that change this cluster and cannot take it back",
     )
+    group.addoption(
+        f"{_PREFIX}-patience",
+        metavar="SECONDS",
+        type=float,
+        help="the server counts as silent after so long; measured by default",
+    )
     group.addoption(f"{_PREFIX}-expect", metavar="FILE", help="expectations of the server")
 
 
@@ -101,6 +107,7 @@ class ConformanceTests:
                     role=ServerRole.CONTROLLER if option("controller") else None,
                     cluster=option("spoil"),
                     read_only=option("read-only"),
+                    patience=option("patience"),
                 ),
                 read_expectations(Path(expect)) if expect else ANY_VERDICT,
             )

@@ -34,7 +34,8 @@ class Reaction:
     frame: the answer without its size, None if none came. decoded: None if there is no answer or
     it cannot be read. problem: why an answer is not one: unreadable, wrong correlation id, bytes
     left over, not writable. is_own_encoding: True if it can be read, and Kafka writes the same in
-    other bytes. connection: OPEN as long as nothing else is known.
+    other bytes. connection: OPEN as long as nothing else is known. waited: how long, and
+    after how many bytes, if it was silent.
     """
 
     frame: bytes | None = None
@@ -42,6 +43,7 @@ class Reaction:
     problem: str = ""
     is_own_encoding: bool = False
     connection: ConnectionState = ConnectionState.OPEN
+    waited: str = ""
 
     @property
     def body(self) -> Response | None:
@@ -52,8 +54,9 @@ class Reaction:
         if self.problem:
             return f"an invalid answer: {self.problem}"
         if self.decoded is None:
+            nothing = f"no answer {self.waited}".rstrip()
             ending = ENDINGS.get(self.connection)
-            return f"no answer, {ending}" if ending else "no answer"
+            return f"{nothing}, {ending}" if ending else nothing
         code = getattr(self.decoded.body, "error_code", None)
         name = type(self.decoded.body).__name__
         return name if code is None else f"{name} with {error_text(code)}"

@@ -48,6 +48,27 @@ class CheckResult:
         """True if the server may have died of it: it ended a connection, or was not as expected."""
         return self.verdict.is_bad or self.connection is not ConnectionState.OPEN
 
+    @property
+    def silences(self) -> Sequence[CheckResult]:
+        """The check, or the members of the family, that failed where nothing came in time."""
+        if self.members:
+            return [result for member in self.members for result in member.silences]
+        is_silent = any(chunk.silent for chunk in self.chunks)
+        return [self] if is_silent and self.verdict is ConformanceVerdict.FAIL else []
+
+    def repeated(self, again: CheckResult, said: str) -> CheckResult:
+        """Return the result with another run of it, or of some of a family's members."""
+        if not self.members or not again.members:
+            reason = "; ".join(filter(None, (again.reason, said)))
+            left_behind = self.left_behind + again.left_behind
+            return replace(again, reason=reason, left_behind=left_behind)
+        anew = {member.id: member for member in again.members}
+        members = [
+            member.repeated(anew[member.id], said) if member.id in anew else member
+            for member in self.members
+        ]
+        return of_family(self.id, members)
+
 
 def skipped(check_id: str, reason: str) -> CheckResult:
     """Return the result of a check that is not run."""

@@ -9,6 +9,8 @@
 4. The run ends at its time limit; what was not run is SKIPPED.
 5. If the run is cancelled, checks under way still remove what they created.
 6. A check that fails while the metadata quorum's leader changes is run once more.
+7. A check that fails because nothing came in time is repeated alone, with more patience, when the
+   others are done: a server that is slow under eight checks at once is not silent.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 
 from kwire.conform.check import Check
+from kwire.conform.connection import PATIENCE
 from kwire.conform.epoch_watch import EpochWatch
 from kwire.conform.needs import Need
 from kwire.conform.result import CheckResult, ConformanceRun, skipped
@@ -38,6 +41,11 @@ LOOK_AGAIN = (0.0, 1.0, 3.0)
 """Seconds to wait before each look: a process that dies may still accept for a moment."""
 RESTART_LIMIT = 120.0
 """Seconds within which a server that was started anew must answer."""
+
+MORE_PATIENCE = 5.0
+"""What the patience is multiplied by for a check that is repeated alone."""
+MOST_REPEATED = 16
+"""Checks and members that are repeated: where more are silent, the server is, and not slow."""
 
 OTHER_CLUSTER = "it changes what it cannot take back, and the server restarted as another cluster"
 
@@ -69,6 +77,9 @@ async def run_checks(
             # 1.
             allowed = [check for check in checks if not run.refused(check, refuse(check))]
             await run.together([check for check in allowed if not check.alone])
+            # 7.
+            for check in allowed:
+                await run.repeat_if_silent(check)
             # A check that runs alone is to be the only suspect.
             await run.look()
             for check in allowed:
@@ -93,8 +104,8 @@ async def answers(target: Target) -> bool:
     for pause in LOOK_AGAIN:
         await asyncio.sleep(pause)
         with suppress(OSError, KwireError, Deviation, TimeoutError):
-            async with asyncio.timeout(LOOK_TIMEOUT):
-                await answers_api_versions(target.address, target.security)
+            async with asyncio.timeout(LOOK_TIMEOUT * target.slowness):
+                await answers_api_versions(target)
                 return True
     return False
 
@@ -107,7 +118,8 @@ class _ServerDied(Exception):
 class _RunState:
     """A run under way. unseen: checks that ended since the server was last seen to answer.
 
-    cluster_id: the server's at the start; a restart may bring another cluster.
+    repeated: how many were silent, and repeated as long as they were few. cluster_id: the server's
+    at the start; a restart may bring another cluster.
     """
 
     target: Target
@@ -117,6 +129,7 @@ class _RunState:
     suspects: list[str] = field(default_factory=list)
     problem: str = ""
     unseen: dict[str, Check] = field(default_factory=dict)
+    repeated: int = 0
     watch: EpochWatch = field(init=False)
     cluster_id: str | None = field(init=False)
 
@@ -178,7 +191,25 @@ class _RunState:
         """Run a check, and look whether the server still answers."""
         self.finish(await self.run(check))
         self.unseen[check.id] = check
+        # 7.
+        await self.repeat_if_silent(check)
         await self.look()
+
+    async def repeat_if_silent(self, check: Check) -> None:
+        """Repeat a check that failed in silence, or those members of a family that did."""
+        first = self.results.get(check.id)
+        if first is None or not first.silences:
+            return
+        silent = {result.id for result in first.silences}
+        self.repeated += len(silent)
+        if self.repeated > MOST_REPEATED:
+            return
+        slowness = self.target.slowness * MORE_PATIENCE
+        patient = replace(self.target, slowness=slowness)
+        again = await run_check(check, patient, None if silent == {check.id} else silent)
+        said = f"repeated alone, with a patience of {PATIENCE * slowness:.3g} s"
+        self.unseen[check.id] = check
+        self.finish(first.repeated(again, said))
 
     async def look(self) -> None:
         """See whether the server answers, and if it does not, find out of which check it died."""
@@ -226,7 +257,8 @@ class _RunState:
                     pass
                 # A server that keeps nothing has another cluster id, and nodes on other ports.
                 old = self.target
-                self.target = await examine_target(old.address, old.security, old.role)
+                target = await examine_target(old.address, old.security, old.role)
+                self.target = replace(target, slowness=max(old.slowness, target.slowness))
                 await self.watch.close()
                 self.watch = EpochWatch(target=self.target)
         except TimeoutError:

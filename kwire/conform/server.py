@@ -91,6 +91,7 @@ class Server:
             transcript=self.transcript,
             security=self.target.security,
             login=login,
+            slowness=self.target.slowness,
         )
         self._connections.append(connection)
         return connection
@@ -98,7 +99,10 @@ class Server:
     async def plain_connection(self) -> CheckedConnection:
         """Open a connection to the server without TLS, whatever it wants, and without a login."""
         connection = await CheckedConnection.open(
-            self.target.address, versions=self.target.versions, transcript=self.transcript
+            self.target.address,
+            versions=self.target.versions,
+            transcript=self.transcript,
+            slowness=self.target.slowness,
         )
         self._connections.append(connection)
         return connection
@@ -201,7 +205,10 @@ class Server:
         return answer
 
     def name(self) -> str:
-        """Return a name that nothing has: `kwire-conform-6925f0a3-` and eight digits."""
+        """Return a name that nothing has: `kwire-conform-6925f0a3-` and eight digits.
+
+        Its time is the name's own, not that of the run, which may take longer than LEFT_AFTER.
+        """
         return f"{PREFIX}{int(time.time()):08x}-{uuid4().hex[:8]}"
 
     def remove_afterwards(self, name: str, remove: Callable[[], Awaitable[None]]) -> None:
@@ -322,13 +329,14 @@ class Server:
 
     async def wait_for(self, what: str, holds: Callable[[], Awaitable[Any]]) -> Any:
         """Return the first value other than None and False; Deviation if none comes in time."""
+        limit = READY_TIMEOUT * self.target.slowness
         try:
-            async with asyncio.timeout(READY_TIMEOUT):
+            async with asyncio.timeout(limit):
                 while (value := await holds()) is None or value is False:  # noqa: ASYNC110
                     await asyncio.sleep(_PAUSE)
                 return value
         except TimeoutError:
-            raise Deviation(f"{what} within {READY_TIMEOUT:g} s", "none") from None
+            raise Deviation(f"{what} within {limit:.3g} s", "none") from None
 
     def allow(self, expected: Expectation, differs: Expectation | None = None) -> None:
         """Let the check leave its connection as these reactions do."""
@@ -346,12 +354,15 @@ class Server:
             for connection in self._connections:
                 with suppress(OSError, TimeoutError, KwireError, Deviation, Skipped):
                     await connection.renew()
+        limit = REMOVAL_TIMEOUT * self.target.slowness
         for name, remove in reversed(self._removals):
             try:
-                async with asyncio.timeout(REMOVAL_TIMEOUT):
+                async with asyncio.timeout(limit):
                     await remove()
+            except TimeoutError:
+                self.left_behind.append(f"{name}: not removed within {limit:.3g} s")
             except Exception as error:  # an answer can be anything
-                self.left_behind.append(f"{name}: {error or type(error).__name__}")
+                self.left_behind.append(f"{name}: {str(error) or type(error).__name__}")
         for connection in self._connections:
             await connection.close()
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kwire.conform.check import Check
+from kwire.conform.connection import PATIENCE
 from kwire.conform.first_check import FIRST
 from kwire.conform.leftovers import Leftovers, sweep
 from kwire.conform.needs import Need, ServerRole
@@ -47,7 +48,8 @@ class SuiteOptions:
     ids: of checks, or the beginnings of them; empty for all. role: None to find it out. cluster:
     the id of the cluster on which checks may change what they cannot take back; None to run none
     of these. read_only: create nothing. clean: remove what other runs have left, too, which may be
-    under way. limit: seconds for the checks.
+    under way. limit: seconds for the checks. patience: seconds after which the server counts as
+    silent; None to measure it first.
     """
 
     ids: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class SuiteOptions:
     clean: bool = False
     restart: Restart | None = None
     limit: float = RUN_LIMIT
+    patience: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +98,8 @@ async def run_suite(
     first, target = await _examine(address, options)
     if target is None:
         return _not_kafka(address, options, checks, first, on_start, on_result)
+    if options.patience is not None:
+        target = replace(target, slowness=options.patience / PATIENCE)
     # 3.
     check_cluster(target, options.cluster)
     # 4.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 
-from kwire.conform.connection import CheckedConnection
+from kwire.conform.connection import PATIENCE, CheckedConnection
 from kwire.conform.needs import ServerRole
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.transcript import Transcript
@@ -19,8 +20,13 @@ from kwire.net.quorum_request import quorum_request
 from kwire.net.security import PLAINTEXT, Security
 
 NO_VERSIONS = NodeApiVersions(api_versions={})
-EXAMINE_TIMEOUT = 10.0
+EXAMINE_TIMEOUT = 30.0
 """Seconds for each answer."""
+LOOKS = 5
+"""Answers that are timed besides."""
+PATIENT = 10.0
+"""Silence is so many times as long as the slowest answer was, at least."""
+MOST_SLOWNESS = 15.0
 
 _CONTROLLERS = 2
 
@@ -32,6 +38,7 @@ class Target:
     nodes: the cluster's nodes of that role by id. voters: ids of the quorum's, empty if unknown.
     topics: how many the cluster has that are not internal, None if unknown. ends_early: True if it
     ends the connection at what comes after ApiVersions, as a listener does that wants a login.
+    slowness: 1 for a server that answers at once; the times of checks are multiplied by it.
     """
 
     address: Address
@@ -43,6 +50,7 @@ class Target:
     voters: tuple[int, ...] = ()
     topics: int | None = None
     ends_early: bool = False
+    slowness: float = 1.0
 
 
 async def examine_target(
@@ -56,6 +64,7 @@ async def examine_target(
     1. ApiVersions v0.
     2. A server that offers Metadata is a broker, any other a controller, unless the role is given.
     3. DescribeCluster, Metadata and DescribeQuorum where it offers them; each may fail.
+    4. The slowest answer says how slow it is.
 
     Raises Deviation if it does not answer ApiVersions, OSError, TimeoutError, BrokerError.
     """
@@ -64,6 +73,8 @@ async def examine_target(
     )
     try:
         # 1.
+        clock = asyncio.get_running_loop().time
+        slowest, began = 0.0, clock()
         answer = await connection.ask(api_versions_request(), 0, timeout=EXAMINE_TIMEOUT)
         versions = connection.versions = NodeApiVersions.of(answer)
         # 2.
@@ -72,26 +83,38 @@ async def examine_target(
             role = ServerRole.BROKER if is_broker else ServerRole.CONTROLLER
         target = Target(address=address, security=security, versions=versions, role=role, nodes={})
         # 3.
-        for examine in (_cluster, _topics, _voters):
+        for examine in (_cluster, _topics, _voters, *(_looked_at,) * LOOKS):
+            # 4.
+            slowest, began = max(slowest, clock() - began), clock()
             try:
                 target = await examine(target, connection)
             except (Deviation, Skipped):
                 if connection.state is not ConnectionState.OPEN:
                     return replace(target, ends_early=connection.state.ended)
-        return target
+        slowness = max(slowest, clock() - began) * PATIENT / PATIENCE
+        return replace(target, slowness=min(max(1.0, slowness), MOST_SLOWNESS))
     finally:
         await connection.close()
 
 
-async def answers_api_versions(address: Address, security: Security = PLAINTEXT) -> None:
+async def answers_api_versions(target: Target) -> None:
     """Ask ApiVersions v0. Raises what `examine_target` raises."""
     connection = await CheckedConnection.open(
-        address, versions=NO_VERSIONS, transcript=Transcript(), security=security
+        target.address,
+        versions=NO_VERSIONS,
+        transcript=Transcript(),
+        security=target.security,
+        slowness=target.slowness,
     )
     try:
         await connection.ask(api_versions_request(), 0, timeout=EXAMINE_TIMEOUT)
     finally:
         await connection.close()
+
+
+async def _looked_at(target: Target, connection: CheckedConnection) -> Target:
+    await connection.ask(api_versions_request(), 0, timeout=EXAMINE_TIMEOUT)
+    return target
 
 
 async def _cluster(target: Target, connection: CheckedConnection) -> Target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -19,7 +19,8 @@ class Chunk:
     """Bytes in one direction. peer: `host:port`. size: of all of them, data may be cut.
 
     A token of a login with the user's own credentials has a size only. is_probe: True for what is
-    said after a check, to see what became of its connection.
+    said after a check, to see what became of its connection. silent: seconds in which nothing came,
+    or no more of it; then there are no bytes.
     """
 
     sent: bool
@@ -27,6 +28,7 @@ class Chunk:
     data: bytes
     size: int
     is_probe: bool = False
+    silent: float = 0.0
 
 
 @dataclass(slots=True)
@@ -48,6 +50,21 @@ class Transcript:
         chunk = Chunk(sent=sent, peer=peer, data=kept, size=len(data), is_probe=self.probes)
         self.chunks.append(chunk)
 
+    def add_silence(self, peer: str, seconds: float) -> None:
+        """Keep that nothing came for so long."""
+        self.chunks.append(
+            Chunk(sent=False, peer=peer, data=b"", size=0, is_probe=self.probes, silent=seconds)
+        )
+
+    @property
+    def last_wait(self) -> str:
+        """The last silence in words, with what it followed; empty if something came last."""
+        if not self.chunks or not self.chunks[-1].silent:
+            return ""
+        end = self.chunks[-1]
+        sent = sum(chunk.size for chunk in _behind_the_last_answer(self.chunks, end.peer))
+        return f"within {end.silent:.3g} s after {sent} bytes"
+
     @contextmanager
     def private(self) -> Iterator[None]:
         """Keep only sizes inside the block."""
@@ -56,3 +73,12 @@ class Transcript:
             yield
         finally:
             self.is_private = False
+
+
+def _behind_the_last_answer(chunks: Iterable[Chunk], peer: str) -> list[Chunk]:
+    """Return what was sent to a peer since it answered last."""
+    sent: list[Chunk] = []
+    for chunk in chunks:
+        if chunk.peer == peer and not chunk.silent:
+            sent = [*sent, chunk] if chunk.sent else []
+    return sent

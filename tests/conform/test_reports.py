@@ -95,6 +95,7 @@ def test_a_document_is_read_as_it_was_written(tmp_path: Path) -> None:
         "size": 5,
         "hex": "000000012a",
         "probe": False,
+        "silent": 0.0,
     }
     assert written["counts"]["FAIL"] == 2
 

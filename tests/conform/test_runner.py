@@ -10,18 +10,23 @@ from kwire.conform.check import Check, CheckSection, Member, family, scenario
 from kwire.conform.expectation import answers, expect, expect_error, judge
 from kwire.conform.needs import Need
 from kwire.conform.reaction import ConnectionState
+from kwire.conform.report.document import check_part
+from kwire.conform.report.text import hex_lines
 from kwire.conform.result import CheckResult
 from kwire.conform.run_check import run_check
-from kwire.conform.runner import run_checks
+from kwire.conform.runner import MOST_REPEATED, run_checks
 from kwire.conform.server import Server
 from kwire.conform.source import kafka
+from kwire.conform.suite import SuiteOptions, run_suite
+from kwire.conform.target import examine_target
 from kwire.conform.verdict import ConformanceVerdict as V
 from kwire.conform.verdict import Informed, Skipped
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
 from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from scripted_node import SILENCE, Raw, Script, ScriptedNode
+from kwire.net.address import Address
+from scripted_node import SILENCE, Raw, Script, ScriptedNode, SlowScript
 from tests.support.conform.mortal_node import MortalNode, target_of
 from tests.support.virtual_time import in_virtual_time
 
@@ -281,3 +286,69 @@ async def test_a_size_of_no_frame_is_what_came() -> None:
         result = await run_check(check, await target_of(node))
     assert (result.verdict, result.came) == (V.FAIL, "HTTP, not Kafka's protocol")
     assert result.connection is ConnectionState.CLOSED
+
+
+@scenario("Groups are listed soon.", SOURCE)
+async def impatient_list(server: Server) -> None:
+    judge(await (await server.connection()).exchange(ListGroupsRequest()), answers(0))
+
+
+def busy(most: int, seconds: float) -> SlowScript:
+    """Return a script that answers late as long as more than so many requests are under way."""
+    under_way = 0
+
+    async def answer(frame: object) -> ListGroupsResponse:
+        nonlocal under_way
+        under_way += 1
+        await asyncio.sleep(seconds if under_way > most else 0.01)
+        under_way -= 1
+        return ListGroupsResponse()
+
+    return answer
+
+
+@in_virtual_time
+async def test_a_check_that_was_silent_among_others_is_repeated_alone() -> None:
+    async with ScriptedNode(ALIVE) as node:
+        node.slow_scripts[ListGroupsRequest] = busy(0, 4.0)
+        run = await run_checks(section(impatient_list, harmless), await target_of(node))
+    assert verdicts(iter(run)) == [V.PASS, V.PASS]
+    assert run.results[0].reason == "repeated alone, with a patience of 10 s"
+
+
+@in_virtual_time
+async def test_what_stays_silent_fails_with_how_long_it_was_waited_and_after_what() -> None:
+    async with ScriptedNode({**ALIVE, ListGroupsRequest: lambda frame: SILENCE}) as node:
+        run = await run_checks(section(impatient_list), await target_of(node))
+    (result,) = run.results
+    assert result.verdict is V.FAIL
+    size = next(chunk.size for chunk in result.chunks if chunk.sent)
+    assert result.came == (f"no answer within 10 s after {size} bytes, the connection stays open")
+    assert "< 127.0.0.1" in (line := list(hex_lines(check_part(result)))[1])
+    assert line.endswith("nothing within 10 s")
+
+
+@in_virtual_time
+async def test_where_everything_is_silent_nothing_is_repeated_for_ever() -> None:
+    many = section(*[impatient_list] * (MOST_REPEATED + 4))
+    async with ScriptedNode({**ALIVE, ListGroupsRequest: lambda frame: SILENCE}) as node:
+        run = await run_checks(many, await target_of(node))
+    assert run.counts[V.FAIL] == len(many)
+    assert sum("repeated" in result.reason for result in run) == MOST_REPEATED
+
+
+@in_virtual_time
+async def test_a_slow_server_gets_the_time_that_it_needs() -> None:
+    async def late(frame: object) -> MetadataResponse:
+        await asyncio.sleep(0.7)
+        return MetadataResponse(brokers=[], topics=[])
+
+    async with ScriptedNode(ALIVE) as node:
+        node.slow_scripts[MetadataRequest] = late
+        node.slow_scripts[ListGroupsRequest] = busy(0, 6.0)
+        target = await examine_target(Address.parse(node.address))
+        assert target.slowness == pytest.approx(3.5, abs=0.1)
+        run = await run_checks(section(impatient_list), target)
+        assert (run.results[0].verdict, run.results[0].reason) == (V.PASS, "")
+        given = await run_suite(node.address, SuiteOptions(ids=("start",), patience=20.0))
+    assert given.target.slowness == 10.0

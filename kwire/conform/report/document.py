@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from kwire.conform.check import Check
+from kwire.conform.connection import PATIENCE
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.result import CheckResult, ConformanceRun
 from kwire.conform.target import Target
@@ -29,6 +30,7 @@ class BytesPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Bytes in one direction. sent: by kwire. size: of all; hex may be cut, or empty for a login's.
 
     peer: `host:port` of the node. probe: True if the check was over, for what became of it.
+    silent: seconds in which nothing came, in place of bytes.
     """
 
     sent: bool
@@ -36,6 +38,7 @@ class BytesPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     size: int
     hex: str
     probe: bool = False
+    silent: float = 0.0
 
 
 class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -66,7 +69,10 @@ class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ServerPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The server as it was seen. api_versions: the lowest and the highest by API."""
+    """The server as it was seen. api_versions: the lowest and the highest by API.
+
+    patience: seconds after which it counted as silent; 0 in files from before it was measured.
+    """
 
     address: str
     role: str
@@ -75,6 +81,7 @@ class ServerPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     nodes: dict[str, str]
     voters: tuple[int, ...]
     api_versions: dict[str, tuple[int, int]]
+    patience: float = 0.0
 
 
 class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -156,6 +163,7 @@ def _bytes(chunk: Chunk) -> BytesPart:
         size=chunk.size,
         hex=chunk.data.hex(),
         probe=chunk.is_probe,
+        silent=chunk.silent,
     )
 
 
@@ -172,6 +180,7 @@ def _server(target: Target) -> ServerPart:
             api_name(key): (versions.min_version, versions.max_version)
             for key, versions in sorted(offered.items())
         },
+        patience=round(PATIENCE * target.slowness, 3),
     )
 
 

@@ -28,6 +28,9 @@ def reaction_text(check: CheckPart) -> str:
 def hex_lines(check: CheckPart) -> Iterator[str]:
     """Yield a line of hex for what was sent and for what came; those of members for a family."""
     for part in check.bytes:
+        if part.silent:
+            yield f"< {harmless(part.peer)} nothing within {part.silent:.3g} s"
+            continue
         way = ">" if part.sent else "<"
         yield f"{way} {harmless(part.peer)} {part.size} bytes {part.hex[:_EXCERPT]}"
     for member in check.members:
