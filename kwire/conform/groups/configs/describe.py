@@ -10,13 +10,23 @@ from kwire.conform.groups.topics.creating import create, new_topic, some_broker
 from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
 from kwire.conform.source import SentenceSource, guide, kafka, kip, schema
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.verdict import ConformanceVerdict, Skipped
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kwire.messages.config_resource import ConfigSource, ResourceType
 
 _JAVA = kafka("ConfigHelper.describeConfigs")
 _ABSENT = "2000000000"
 _NO_TYPE = 99
+_IDS = ("broker.id", "node.id")
+_TYPES = {
+    "unclean.leader.election.enable": 1,
+    "compression.type": 2,
+    "max.message.bytes": 3,
+    "retention.ms": 5,
+    "min.cleanable.dirty.ratio": 6,
+    "cleanup.policy": 7,
+}
+"""Types of a topic's configurations: boolean, string, int, long, double, list (KIP-569)."""
 
 
 async def _describe(
@@ -187,6 +197,42 @@ async def _one_of_two(server: Server) -> None:
     expect_equal("errors", codes, {other: 3, topic: 0})
 
 
+@scenario(
+    "A topic's configurations can be set; the id of a broker is read-only.",
+    kip(133, "DescribeConfigs"),
+    role=ServerRole.BROKER,
+    needs=Need.RESOURCES,
+)
+async def _read_only(server: Server) -> None:
+    topic, broker = await _topic(server), some_broker(server)
+    result = (await _describe(server, ResourceType.TOPIC, topic)).results[0]
+    fixed = [config.name for config in result.configs if config.read_only]
+    expect_equal("read-only configurations of a topic", fixed, [])
+    resource = DescribeConfigsResource(
+        resource_type=ResourceType.BROKER, resource_name=str(broker), configuration_keys=None
+    )
+    answer = await (await server.node(broker)).ask(DescribeConfigsRequest(resources=[resource]))
+    expect_error(answer, 0)
+    ids = {c.name: c.read_only for c in answer.results[0].configs if c.name in _IDS}
+    if not ids:
+        raise Skipped("the server describes no id of a broker")
+    expect(all(ids.values()), "a read-only id of the broker", ids)
+
+
+@scenario(
+    "From v3 on a configuration has the type of its values.",
+    kip(569, "Public Interfaces"),
+    needs=Need.RESOURCES,
+)
+async def _types(server: Server) -> None:
+    (await server.connection()).demand_since(DescribeConfigsRequest, 3)
+    topic = await _topic(server)
+    result = (await _describe(server, ResourceType.TOPIC, topic, keys=tuple(_TYPES))).results[0]
+    types = {config.name: config.config_type for config in result.configs}
+    expect_equal("types", types, {name: _TYPES[name] for name in types})
+    expect(types, "configurations", "none")
+
+
 SECTION = CheckSection(
     "configs/describe",
     "DescribeConfigs",
@@ -239,5 +285,7 @@ SECTION = CheckSection(
         13: _documentation,
         14: _sensitive,
         15: _one_of_two,
+        16: _read_only,
+        17: _types,
     },
 )

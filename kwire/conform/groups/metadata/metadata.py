@@ -6,15 +6,22 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from kwire.conform.check import CheckSection, scenario
-from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.expectation import expect, expect_equal, expect_error, first_error
 from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
 from kwire.conform.source import guide, kafka, kip, schema
+from kwire.conform.verdict import Skipped
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
+from kwire.messages.a23_offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
 
 _BROKER = ServerRole.BROKER
 _UNSET = -(2**31)
 _NIL = UUID(int=0)
+_OFFSETS = "__consumer_offsets"
 
 
 async def _ask(server: Server, *names: str, version: int | None = None) -> Any:
@@ -212,6 +219,60 @@ async def _same_id(server: Server) -> None:
     expect(first == second != _NIL, "the same topic id twice, not zero", f"{first}, {second}")
 
 
+@scenario(
+    "A partition's leader epoch, from v7 on, is that which its leader has.",
+    kip(320, "Metadata"),
+    role=_BROKER,
+    needs=Need.RESOURCES,
+)
+async def _leader_epoch(server: Server) -> None:
+    (await server.connection()).demand_since(MetadataRequest, 7)
+    name = await server.topic()
+    epoch = (await _ask(server, name)).topics[0].partitions[0].leader_epoch
+    expect(epoch >= 0, "a leader epoch", epoch)
+    leader = await server.leader(name)
+    leader.demand_since(OffsetForLeaderEpochRequest, 2)
+    codes = []
+    for asked in (epoch, epoch + 1):
+        partition = OffsetForLeaderPartition(
+            partition=0, current_leader_epoch=asked, leader_epoch=0
+        )
+        topics = [OffsetForLeaderTopic(topic=name, partitions=[partition])]
+        request = OffsetForLeaderEpochRequest(replica_id=-1, topics=topics)
+        codes.append(first_error(await leader.ask(request)))
+    expect_equal("errors of this epoch and the next", codes, [0, 75])
+
+
+@scenario(
+    "The ISR of a new topic's partitions is their replicas.",
+    schema("MetadataResponse", "IsrNodes"),
+    role=_BROKER,
+    needs=Need.RESOURCES,
+)
+async def _isr(server: Server) -> None:
+    answer = await _ask(server, await server.topic(partitions=3))
+    for partition in answer.topics[0].partitions:
+        expect_equal("ISR", sorted(partition.isr_nodes), sorted(partition.replica_nodes))
+        expect(partition.isr_nodes, "brokers in the ISR", "none")
+
+
+@scenario(
+    "From v1 on the topic of the groups' offsets is internal, and a topic of clients is not.",
+    schema("MetadataResponse", "IsInternal"),
+    role=_BROKER,
+    needs=Need.RESOURCES,
+)
+async def _internal(server: Server) -> None:
+    name = await server.topic()
+    await server.coordinator(server.group())
+    answer = await server.ask(MetadataRequest(topics=None))
+    internal = {topic.name: topic.is_internal for topic in answer.topics}
+    expect_equal("is_internal of a new topic", internal.get(name), False)
+    if _OFFSETS not in internal:
+        raise Skipped(f"the server has no topic {_OFFSETS}")
+    expect_equal(f"is_internal of {_OFFSETS}", internal[_OFFSETS], True)
+
+
 SECTION = CheckSection(
     "metadata/metadata",
     "Metadata: topics, ids, operations",
@@ -230,5 +291,8 @@ SECTION = CheckSection(
         12: _operations,
         13: _known_brokers,
         14: _same_id,
+        15: _leader_epoch,
+        16: _isr,
+        17: _internal,
     },
 )

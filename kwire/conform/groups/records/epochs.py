@@ -9,6 +9,7 @@ from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.groups.records.log import CheckedLog, batch, new_log
 from kwire.conform.server import Server
 from kwire.conform.source import guide, kafka, kip
+from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a21_delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -137,6 +138,21 @@ async def _compacted(server: Server) -> None:
     expect_error(await _delete(log, 1), 44)
 
 
+@broker_scenario(
+    "From v5 on Fetch tells where the log starts, also after records were deleted.",
+    kip(107, "Public Interfaces"),
+)
+async def _log_start(server: Server) -> None:
+    log = await new_log(server)
+    log.leader.demand_since(FetchRequest, 5)
+    for _ in range(3):
+        await log.append()
+    starts = [(await log.fetch()).log_start_offset]
+    expect_error(await _delete(log, 2), 0)
+    starts.append((await log.fetch(2)).log_start_offset)
+    expect_equal("start offsets", starts, [0, 2])
+
+
 SECTION = CheckSection(
     "records/epochs",
     "Epochs and the beginning of a log",
@@ -152,5 +168,6 @@ SECTION = CheckSection(
         9: _negative,
         10: _delete_of_none,
         11: _compacted,
+        12: _log_start,
     },
 )

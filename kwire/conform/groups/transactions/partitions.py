@@ -14,7 +14,7 @@ from kwire.conform.expectation import (
 )
 from kwire.conform.groups.transactions.transaction import CheckedTransaction, transactional_producer
 from kwire.conform.server import Server
-from kwire.conform.source import kip
+from kwire.conform.source import kafka, kip
 from kwire.messages.a24_add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -67,11 +67,14 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-@broker_scenario("An epoch that no producer was given gets PRODUCER_FENCED.", _REQUEST)
+@broker_scenario(
+    "An epoch that no producer was given gets PRODUCER_FENCED; INVALID_PRODUCER_EPOCH by KIP-98.",
+    kafka("TransactionCoordinator.handleAddPartitionsToTransaction"),
+)
 async def _future_epoch(server: Server) -> None:
     transaction = await transactional_producer(server)
     epoch = transaction.producer.epoch + 1
-    expect_error(await transaction.add(0, producer_epoch=epoch, version=_FENCED), 90)
+    expect_error(await transaction.add(0, producer_epoch=epoch, version=_FENCED), 90, differs=(47,))
 
 
 @broker_scenario(

@@ -20,4 +20,6 @@ BREAKS: dict[int, Break] = {
     15: changes(
         _API, sets("results[*].error_code", 3), only_for=lambda request: request.number > 1
     ),
+    16: changes(_API, sets(f"{_CONFIGS}[*].read_only", True)),
+    17: changes(_API, sets(f"{_CONFIGS}[*].config_type", 2)),
 }

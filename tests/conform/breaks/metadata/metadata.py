@@ -34,4 +34,7 @@ BREAKS: dict[int, Break] = {
     12: changes(MetadataRequest, sets("cluster_authorized_operations", -(2**31)), only_for=8),
     13: changes(MetadataRequest, sets("controller_id", 4242)),
     14: changes(MetadataRequest, _new_id),
+    15: changes(MetadataRequest, sets("topics[*].partitions[*].leader_epoch", 7)),
+    16: changes(MetadataRequest, sets("topics[*].partitions[*].isr_nodes", ())),
+    17: changes(MetadataRequest, sets("topics[*].is_internal", True)),
 }

@@ -1,6 +1,7 @@
 """Breaks of `records/epochs`."""
 
 from breaking import Break, changes, gives_error, sets
+from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a21_delete_records import DeleteRecordsRequest
 from kwire.messages.a23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
@@ -21,4 +22,5 @@ BREAKS: dict[int, Break] = {
     9: _NO_DELETE_ERROR,
     10: _NO_DELETE_ERROR,
     11: _NO_DELETE_ERROR,
+    12: changes(FetchRequest, sets("responses[0].partitions[*].log_start_offset", 0)),
 }
