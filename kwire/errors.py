@@ -20,7 +20,19 @@ KwireError
 
 
 class KwireError(Exception):
-    """Root of every error that kwire raises on purpose."""
+    """Root of every error that kwire raises on purpose. It survives pickling and copying."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The default calls the class with the sentence, which many take in parts.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: type[KwireError], args: tuple[object, ...], attributes: dict[str, object]
+) -> KwireError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class WireError(KwireError):
@@ -80,16 +92,22 @@ class FileError(WireError):
 
 
 class BrokerError(KwireError):
-    """The peer answered with an error code. `name` is Kafka's, `retriable` is its opinion."""
+    """The peer answered with an error code. `name` is Kafka's, `retriable` is its opinion.
+
+    message: of the peer, or None. explanation: that, or without one the meaning of the code.
+    """
 
     def __init__(self, code: int, message: str | None = None) -> None:
         from kwire.error_codes import is_retriable, name
+        from kwire.error_meanings import MEANINGS
 
         self.code = code
         self.name = name(code)
         self.retriable = is_retriable(code)
         self.message = message
-        super().__init__(f"{self.name}: {message}" if message else self.name)
+        has_message = message and message != self.name
+        self.explanation = message if has_message else MEANINGS.get(code, "")
+        super().__init__(f"{self.name}: {self.explanation}" if self.explanation else self.name)
 
 
 class LocalError(KwireError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kwire.errors import InvalidValue
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
+
+_PROTOCOL = re.compile(r"^[\w%.-]+://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,8 @@ class Bootstrap:
 
 def _addresses(bootstrap: str | Iterable[str]) -> tuple[Address, ...]:
     texts = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
-    parsed = (Address.parse(text) for text in texts if text.strip())
+    # As Java's clients do, pass over the protocol of PLAINTEXT://host:port: security says it.
+    parsed = (Address.parse(_PROTOCOL.sub("", text.strip())) for text in texts if text.strip())
     addresses = tuple(dict.fromkeys(parsed))
     if not addresses:
         raise InvalidValue(f"{bootstrap!r} names no address: write host:port,host:port")

@@ -6,6 +6,7 @@ import csv
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
@@ -21,6 +22,7 @@ _ISO = re.compile(
     r"(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
 )
 _LARGEST = 2**63 - 1
+ENDS = ("earliest", "latest")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -74,7 +76,7 @@ def parse_seek_target(text: str, group_id: str, now: datetime | None = None) -> 
     6. Any other name, or `group:NAME`: where that group is.
     """
     # 1.
-    if text in ("earliest", "latest"):
+    if text in ENDS:
         return AtTime(int(OffsetSpec[text.upper()]))
     # 2.
     if re.fullmatch(r"\d{1,19}", text):
@@ -95,6 +97,8 @@ def parse_seek_target(text: str, group_id: str, now: datetime | None = None) -> 
     if re.fullmatch(r"[+-]?\d+", text):
         raise InvalidValue(f"{text} is no offset: the largest is {_LARGEST}; for a group: group:")
     name = text.removeprefix("group:")
+    if name == text and (meant := get_close_matches(text.lower(), ENDS, n=1)):
+        raise InvalidValue(f"{text!r} is no place: write {meant[0]}; for a group, group:{text}")
     if not name:
         raise InvalidValue("--to is empty: write earliest, latest, an offset, @TIME or a group")
     return AsGroup(name)

@@ -7,13 +7,14 @@ two; and a key that an answer leaves out has failed, it is never taken for done.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from kwire.admin.errors import OutcomeUnknown
 from kwire.errors import KwireError
 
 K = TypeVar("K")
 R = TypeVar("R", covariant=True)
+T = TypeVar("T")
 
 
 class Outcomes(Mapping[K, R]):
@@ -39,6 +40,14 @@ class Outcomes(Mapping[K, R]):
 
     def __contains__(self, key: object) -> bool:
         return key in self._by_key and not isinstance(self._by_key[key], KwireError)
+
+    @overload
+    def get(self, key: K, /) -> R | None: ...
+    @overload
+    def get(self, key: K, /, default: R | T) -> R | T: ...
+    def get(self, key: K, /, default: object = None) -> object:
+        """Return the result of a key that worked, else the default; nothing is raised."""
+        return self._by_key[key] if key in self else default
 
     @property
     def failed(self) -> Mapping[K, KwireError]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -20,7 +22,20 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     check_answerable(question, yes=yes)
-    typer.confirm(question, abort=True, err=True)
+    with interruptible():
+        typer.confirm(question, abort=True, err=True)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C at a question end the command as anywhere else; typer takes it for a no."""
+    try:
+        yield
+    except typer.Abort as abort:
+        if isinstance(abort.__context__, KeyboardInterrupt):
+            typer.echo(err=True)
+            raise KeyboardInterrupt from None
+        raise
 
 
 def check_answerable(question: str, *, yes: bool) -> None:

@@ -261,8 +261,8 @@ def _address(
 
     Raises WrongUsage.
     """
+    from kwire.admin.bootstrap import Bootstrap
     from kwire.errors import InvalidValue
-    from kwire.net.address import Address
 
     if words and ":" in words[0]:
         text, ids = words[0], words[1:]
@@ -272,7 +272,7 @@ def _address(
     if not text:
         raise WrongUsage("say which server: kwire conform HOST:PORT, or --profile NAME.")
     try:
-        return Address.parse(text), tuple(ids)
+        return Bootstrap.of(text, None).addresses[0], tuple(ids)
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error
 

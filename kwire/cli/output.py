@@ -27,6 +27,8 @@ K = TypeVar("K")
 R = TypeVar("R")
 
 NOT_KNOWN = "-"
+READABLE = 8
+"""Characters of a cell that stay on one line: a terminal too narrow for it gets no table."""
 
 
 class OutputForm(StrEnum):
@@ -66,7 +68,8 @@ class Column:
 
     key: of the value in a row and in JSON, in camelCase. title: by default the key in Kafka's
     spelling, LogEndOffset. wide: True to leave it out of `-o table`. right: True for numbers.
-    text: formats the value for a screen; JSON, YAML and TSV have the exact value.
+    text: formats the value for a screen; JSON, YAML and TSV have the exact value. instead: returns
+    the text for a row whose value alone does not say it, such as a hidden one; empty for others.
     """
 
     key: str
@@ -74,6 +77,12 @@ class Column:
     wide: bool = False
     right: bool = False
     text: Callable[[Any], str] = cell_text
+    instead: Callable[[Mapping[str, Any]], str] | None = None
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Return the text of a row's cell on a screen."""
+        said = self.instead(row) if self.instead is not None else ""
+        return said or self.text(row.get(self.key))
 
     @property
     def heading(self) -> str:
@@ -133,7 +142,7 @@ class Table:
                 continue
             made = row(key, value)
             several = [made] if isinstance(made, Mapping) else made
-            rows += [{**values, "error": None, "message": None} for values in several]
+            rows += [{"error": None, "message": None, **values} for values in several]
         return cls(name, [*columns, ERROR, MESSAGE], rows, facts=facts)
 
     @property
@@ -158,7 +167,7 @@ class Table:
 
     def cells(self, shown: Sequence[Column]) -> list[list[str]]:
         """Return the text of each row for these columns."""
-        return [[column.text(row.get(column.key)) for column in shown] for row in self.rows]
+        return [[column.cell(row) for column in shown] for row in self.rows]
 
 
 class Output:
@@ -236,11 +245,36 @@ class Output:
         if is_pipe():
             _write(columns([[column.heading for column in shown], *cells]))
             return
+        console = screen()
+        if _is_too_wide(cells, shown, console.width):
+            _write(_records(cells, shown))
+            return
         right = [column.heading for column in shown if column.right]
         drawn = table_of(*(column.heading for column in shown), right=right)
         for line, row in zip(cells, table.rows, strict=True):
             drawn.add_row(*line, style="red" if row.get("error") else "")
-        screen().print(drawn)
+        console.print(drawn)
+
+
+def _is_too_wide(cells: list[list[str]], shown: Sequence[Column], width: int) -> bool:
+    """True if a table would cut names into pieces of a few letters."""
+    widths = [
+        max(map(len, (column.heading, *texts)))
+        for column, texts in zip(shown, zip(*cells, strict=True), strict=True)
+    ]
+    return sum(min(each, READABLE) + 2 for each in widths) - 2 > width
+
+
+def _records(cells: list[list[str]], shown: Sequence[Column]) -> str:
+    """Return a block of lines for each row, a line a value, as psql does in \\x auto."""
+    width = max(len(column.heading) for column in shown) + 2
+    blocks = (
+        "".join(
+            f"{column.heading:{width}}{text}\n" for column, text in zip(shown, row, strict=True)
+        )
+        for row in cells
+    )
+    return "\n".join(blocks)
 
 
 def error_name(error: Exception) -> str:
@@ -252,6 +286,11 @@ def error_name(error: Exception) -> str:
 def error_document(error: Exception) -> dict[str, Any]:
     """Return the JSON object of a run that failed as a whole."""
     return {"error": error_name(error), "message": _message(error)}
+
+
+def hidden_text(row: Mapping[str, Any]) -> str:
+    """Return `(hidden)` for a row of a sensitive key, whose value no node tells."""
+    return "(hidden)" if row.get("isSensitive") else ""
 
 
 def dry_run_facts(dry_run: bool) -> dict[str, Any]:
@@ -271,9 +310,9 @@ def time_values(name: str, milliseconds: int | None) -> dict[str, Any]:
 
 
 def _message(error: Exception) -> str:
-    # Only a node's error has its text there: DecodeError's `message` is the name of what is broken.
-    message = getattr(error, "message", None) if hasattr(error, "code") else None
-    return message if isinstance(message, str) else str(error)
+    # Without the name of a node's error, which has a column of its own.
+    explanation = getattr(error, "explanation", None)
+    return explanation if isinstance(explanation, str) else str(error)
 
 
 def _indented(text: str) -> str:

@@ -6,13 +6,35 @@ Arguments are seen by every user of the machine, and kept in the shell's history
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
+from kwire.cli.confirm import interruptible
 from kwire.cli.errors import WrongUsage
 
 STDIN = Path("-")
+
+
+@contextmanager
+def without_echo() -> Iterator[None]:
+    """Show nothing that is typed, also before a prompt is ready and between two of them."""
+    try:
+        import termios
+
+        before = termios.tcgetattr(sys.stdin)
+    except (ImportError, OSError, ValueError, termios.error):
+        yield  # no terminal
+        return
+    hidden = [*before]
+    hidden[3] &= ~termios.ECHO
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, hidden)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def read_secret(file: Path | None, noun: str, option: str, *, confirm: bool = False) -> str:
@@ -26,9 +48,10 @@ def read_secret(file: Path | None, noun: str, option: str, *, confirm: bool = Fa
             raise WrongUsage(
                 f"nobody can be asked for the {noun}: give {option} FILE, - for stdin."
             )
-        secret = typer.prompt(
-            noun.capitalize(), hide_input=True, confirmation_prompt=confirm, err=True
-        )
+        with interruptible():
+            secret = typer.prompt(
+                noun.capitalize(), hide_input=True, confirmation_prompt=confirm, err=True
+            )
         return str(secret)
     secret = _content(file, noun).removesuffix("\n").removesuffix("\r")
     if not secret:

@@ -149,15 +149,15 @@ def _source(
 
 
 def _live(controllers: str, config: Path | None, timeout: float) -> ImageSource:
+    from kwire.admin.bootstrap import Bootstrap
     from kwire.cli.tls_options import client_security
     from kwire.errors import InvalidValue
-    from kwire.net.address import Address
     from kwire.net.security import PLAINTEXT
     from kwire.shell.live import LiveSource
 
     security = PLAINTEXT if config is None else client_security(config)
     try:
-        addresses = [Address.parse(text) for text in controllers.split(",")]
+        addresses = Bootstrap.of(None, controllers).addresses
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error
     return LiveSource(addresses, security, timeout)

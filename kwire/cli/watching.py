@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -41,8 +42,8 @@ def ask_and_show(
 ) -> None:
     """Ask and show once, or every so many seconds until Ctrl-C.
 
-    A terminal is cleared in between; a pipe gets one result after the other. A question that fails
-    while others worked is printed on stderr and asked again.
+    A terminal is cleared in between; a pipe and a dumb terminal get one result after the other. A
+    question that fails while others worked is printed on stderr and asked again.
     """
     if every is None:
         show(cluster.run(client, operation))
@@ -63,7 +64,7 @@ def ask_and_show(
                 output.warn(str(error))
             else:
                 shown = True
-                if sys.stdout.isatty():
+                if sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
                     sys.stdout.write(_CLEAR)
                 show(result)
             await asyncio.sleep(every)

@@ -48,6 +48,15 @@ _CONTROL = {
 }
 
 
+def files_in(folder: Path, fs: FileSystem = DISK) -> list[Path]:
+    """Return the known files of a partition's folder; of a node's those of the metadata log too."""
+    names = fs.names(folder)
+    files = [folder / name for name in names if _known(name)]
+    if METADATA_FOLDER in names:
+        files += files_in(folder / METADATA_FOLDER, fs)
+    return files
+
+
 @dataclass(slots=True, kw_only=True)
 class Dump:
     """Dumps files one after the other.
@@ -68,16 +77,14 @@ class Dump:
         A folder stands for all files in it that are known.
         """
         if self.fs.is_folder(path):
-            names = self.fs.names(path)
-            known = [name for name in names if _known(name)]
-            if not known:
-                inner = f", such as {path / METADATA_FOLDER}" if METADATA_FOLDER in names else ""
+            files = files_in(path, self.fs)
+            if not files:
                 self.problems.append(
-                    f"{path} has no segments, snapshots or quorum-state:"
-                    f" give the folder of a partition{inner}, or a file of it"
+                    f"{path} has no segments, snapshots or quorum-state: give the folder of a node"
+                    " or of a partition, or a file of it"
                 )
-            for name in known:
-                yield from self.lines(path / name)
+            for file in files:
+                yield from self.lines(file)
             return
         self.fs.open(path).close()  # says that there is none before anything else is said
         yield f"Dumping {path}"

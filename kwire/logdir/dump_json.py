@@ -12,7 +12,7 @@ from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
 from kwire.codec.declaration import MetadataRecord
 from kwire.codec.json_form import to_json
 from kwire.errors import BatchError, FileError, InvalidValue, WireError
-from kwire.logdir.dump import record_type_name
+from kwire.logdir.dump import files_in, record_type_name
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, segment_offset, snapshot_id
 from kwire.logdir.segment import batches_in
@@ -24,11 +24,16 @@ def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any
     """Yield a value for each record, with its offset, epoch, type, version and data; the state of a
     migration from ZooKeeper by name, too.
 
+    A folder stands for its segments and snapshots.
+
     Raises InvalidValue for a file that has no records, FileError where one cannot be read on. A
     record whose value is broken has an `error` in place of its `data`.
     """
-    name = path.name
-    if segment_offset(name) is None and snapshot_id(name) is None and name != BOOTSTRAP_CHECKPOINT:
+    if fs.is_folder(path):
+        for each in filter(_has_records, files_in(path, fs)):
+            yield from records_as_json(each, fs)
+        return
+    if not _has_records(path):
         raise InvalidValue(f"{path} is no segment and no snapshot: only these have records")
     file = fs.open(path)
     try:
@@ -38,6 +43,15 @@ def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any
                 yield location | _head(batch, record) | _content(batch, record)
     finally:
         file.close()
+
+
+def _has_records(path: Path) -> bool:
+    name = path.name
+    return (
+        segment_offset(name) is not None
+        or snapshot_id(name) is not None
+        or name == BOOTSTRAP_CHECKPOINT
+    )
 
 
 def _records(batch: Batch, path: Path, position: int) -> Iterator[Record]:

@@ -13,6 +13,10 @@ def test_addresses_are_given_with_commas_or_as_a_list_and_kept_once() -> None:
     expected = (Address("a", 1), Address("b", 2))
     for given in ("a:1, b:2,a:1,", ["a:1", "b:2"], ("a:1", "b:2", "b:2")):
         assert Bootstrap.of(given, None).addresses == expected
+    # Java's clients pass over a protocol in front of an address, too (Utils.getHost).
+    protocols = "PLAINTEXT://a:1,SASL_SSL://b:2"
+    assert Bootstrap.of(protocols, None).addresses == expected
+    assert Bootstrap.of(None, "SSL://[::1]:9093").addresses == (Address("::1", 9093),)
     assert Bootstrap.of(None, "a:1").endpoint_type is EndpointType.CONTROLLER
 
 

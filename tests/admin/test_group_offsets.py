@@ -61,7 +61,10 @@ async def test_a_coordinator_is_asked_once_for_all_its_groups_by_the_names_of_to
     assert [frame.version for frame in frames] == [9], "from 10 on topics have ids only"
     assert outcomes["a"][ORDERS_0] == OffsetAndMetadata(offset=5)
     assert outcomes["b"][ORDERS_0] == OffsetAndMetadata(offset=7)
-    assert str(outcomes.failed["c"]) == "GROUP_AUTHORIZATION_FAILED"
+    assert (
+        str(outcomes.failed["c"])
+        == "GROUP_AUTHORIZATION_FAILED: the client has no right to the group"
+    )
 
 
 async def test_a_partition_has_an_error_of_its_own_or_no_offset_or_is_left_out() -> None:
@@ -73,7 +76,10 @@ async def test_a_partition_has_an_error_of_its_own_or_no_offset_or_is_left_out()
         outcomes = await admin.list_group_offsets({"a": [ORDERS_0, ORDERS_1, left_out]})
     offsets = outcomes["a"]
     assert offsets[ORDERS_0] is None
-    assert str(offsets.failed[ORDERS_1]) == "TOPIC_AUTHORIZATION_FAILED"
+    assert (
+        str(offsets.failed[ORDERS_1])
+        == "TOPIC_AUTHORIZATION_FAILED: the client has no right to the topic"
+    )
     assert isinstance(offsets.failed[left_out], MissingFromAnswer)
 
 
@@ -106,7 +112,10 @@ async def test_an_old_coordinator_is_asked_for_one_group_after_the_other() -> No
         with pytest.raises(UnsupportedVersion, match="stable offsets"):
             await admin.list_group_offsets(["a"], require_stable=True)
     assert outcomes["a"][ORDERS_0] == OffsetAndMetadata(offset=3)
-    assert str(outcomes.failed["b"]) == "GROUP_AUTHORIZATION_FAILED"
+    assert (
+        str(outcomes.failed["b"])
+        == "GROUP_AUTHORIZATION_FAILED: the client has no right to the group"
+    )
 
 
 async def test_offsets_are_committed_without_a_member_and_refused_by_partition() -> None:
@@ -127,7 +136,10 @@ async def test_offsets_are_committed_without_a_member_and_refused_by_partition()
     assert frame.version == 9
     assert (request.generation_id_or_member_epoch, request.member_id) == (-1, "")
     assert [*outcomes] == [ORDERS_0]
-    assert str(outcomes.failed[ORDERS_1]) == "UNKNOWN_TOPIC_OR_PARTITION"
+    assert (
+        str(outcomes.failed[ORDERS_1])
+        == "UNKNOWN_TOPIC_OR_PARTITION: there is no such topic or partition"
+    )
 
 
 async def test_the_refusal_of_a_whole_group_is_that_of_each_partition() -> None:
@@ -136,7 +148,9 @@ async def test_the_refusal_of_a_whole_group_is_that_of_each_partition() -> None:
         answer = deletion.OffsetDeleteResponse(error_code=68)
         brokers.nodes[0].scripts[deletion.OffsetDeleteRequest] = lambda request: answer
         outcomes = await admin.delete_group_offsets("a", [ORDERS_0, ORDERS_1])
-    assert {str(error) for error in outcomes.failed.values()} == {"NON_EMPTY_GROUP"}
+    assert {str(error) for error in outcomes.failed.values()} == {
+        "NON_EMPTY_GROUP: the group has members: stop them first"
+    }
     assert len(outcomes.failed) == 2
 
 

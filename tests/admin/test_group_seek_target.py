@@ -56,6 +56,8 @@ def test_a_place_is_read(text: str, target: SeekTarget) -> None:
         ("1" + "0" * 30, "is no offset"),
         ("+1" + "0" * 30, "is no offset"),
         ("", "--to is empty"),
+        ("earlyest", "'earlyest' is no place: write earliest; for a group, group:earlyest"),
+        ("Latest", "write latest"),
         ("no-such.csv", "no-such.csv cannot be read"),
     ],
 )

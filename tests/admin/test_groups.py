@@ -111,7 +111,7 @@ async def test_a_broker_that_cannot_list_leaves_the_others_groups_usable() -> No
         ("b", "share", 2),
     ]
     assert {n: str(error) for n, error in outcomes.failed.items()} == {
-        1: "GROUP_AUTHORIZATION_FAILED"
+        1: "GROUP_AUTHORIZATION_FAILED: the client has no right to the group"
     }
 
 
@@ -233,7 +233,7 @@ async def test_a_group_that_moved_is_looked_up_again_and_its_siblings_are_kept()
         outcomes = await admin.delete_groups(["a", "b", "c"])
     assert asked == [("a", "b", "c")]
     assert [*outcomes] == ["a", "b"]
-    assert str(outcomes.failed["c"]) == "NON_EMPTY_GROUP"
+    assert str(outcomes.failed["c"]).startswith("NON_EMPTY_GROUP: ")
 
 
 async def test_a_deletion_without_an_answer_is_unknown_and_not_repeated() -> None:
@@ -287,7 +287,7 @@ async def test_members_are_evicted_by_id_and_by_instance_with_the_reason() -> No
     reasons = {m.reason for m in cast(leaving.LeaveGroupRequest, request).members}
     assert reasons == {"maintenance"}
     assert [*outcomes] == [static]
-    assert str(outcomes.failed[gone]) == "UNKNOWN_MEMBER_ID"
+    assert str(outcomes.failed[gone]).startswith("UNKNOWN_MEMBER_ID: ")
 
 
 async def test_an_old_coordinator_is_asked_for_one_member_after_the_other() -> None:

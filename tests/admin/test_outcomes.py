@@ -35,3 +35,8 @@ def test_all_raises_every_error_at_once() -> None:
         OUTCOMES.all()
     assert caught.value.exceptions == (REFUSED, UNKNOWN)
     assert Outcomes({"a": 1}).all() == {"a": 1}
+
+
+def test_get_returns_the_default_for_a_key_that_failed() -> None:
+    assert (OUTCOMES.get("a"), OUTCOMES.get("b"), OUTCOMES.get("b", 7)) == (1, None, 7)
+    assert OUTCOMES.get("nowhere", 8) == 8

@@ -121,7 +121,9 @@ async def test_users_are_described_all_or_each() -> None:
         every = await admin.describe_user_scram_credentials()
         named = await admin.describe_user_scram_credentials(["alice", "bob"])
     assert dict(every) == {"alice": (ScramCredentialInfo(mechanism=9, iterations=4096),)}
-    assert [str(error) for error in named.failed.values()] == ["RESOURCE_NOT_FOUND"]
+    assert [str(error) for error in named.failed.values()] == [
+        "RESOURCE_NOT_FOUND: it does not exist"
+    ]
 
 
 @pytest.mark.parametrize(

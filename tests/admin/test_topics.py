@@ -178,7 +178,10 @@ async def test_a_broker_without_pages_is_asked_for_metadata() -> None:
             outcomes = await admin.describe_topics(["t", "nowhere"])
         assert [partition.partition for partition in outcomes["t"].partitions] == [0, 1]
         assert outcomes["t"].partitions[0].elr is None
-        assert str(outcomes.failed["nowhere"]) == "UNKNOWN_TOPIC_OR_PARTITION"
+        assert (
+            str(outcomes.failed["nowhere"])
+            == "UNKNOWN_TOPIC_OR_PARTITION: there is no such topic or partition"
+        )
         request = cast(metadata.MetadataRequest, only(one, metadata.MetadataRequest))
         assert not request.allow_auto_topic_creation
 
@@ -194,7 +197,10 @@ async def test_growth_names_the_new_number_and_the_replicas_of_the_new_partition
             outcomes = await admin.create_partitions(
                 {"t": TopicGrowth(partitions=2, assignments=[[1]])}
             )
-        assert str(outcomes.failed["t"]) == "INVALID_PARTITIONS"
+        assert (
+            str(outcomes.failed["t"])
+            == "INVALID_PARTITIONS: the number of partitions cannot be this"
+        )
         request = cast(growth.CreatePartitionsRequest, only(one, growth.CreatePartitionsRequest))
         (topic,) = request.topics
         assert topic.count == 2

@@ -65,11 +65,17 @@ def test_a_folder_without_a_log_is_told_which_folder_is_wanted(
     assert run.code == 1
     assert run.err == (
         f"{tmp_path} has no segments, snapshots or quorum-state:"
-        " give the folder of a partition, or a file of it\n"
+        " give the folder of a node or of a partition, or a file of it\n"
     )
-    inner = tmp_path / "__cluster_metadata-0"
-    inner.mkdir()
-    assert f"such as {inner}" in kwire("log", "dump", str(tmp_path)).err
+
+
+def test_the_folder_of_a_node_has_its_metadata_log(kwire: Command) -> None:
+    inner = GOLDEN / "__cluster_metadata-0"
+    whole, log = kwire("log", "dump", str(GOLDEN)), kwire("log", "dump", str(inner))
+    assert whole.out.endswith(log.out)
+    assert whole.out.startswith(f"Dumping {GOLDEN / 'bootstrap.checkpoint'}")
+    records = kwire("log", "dump", "--json", str(GOLDEN)).out
+    assert records.endswith(kwire("log", "dump", "--json", str(inner)).out)
 
 
 def test_unknown_and_missing_files_are_named(kwire: Command, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.migration_plan import print_steps
-from kwire.cli.output import Output
+from kwire.cli.output import Column, Output, Table
 from kwire.cli.protocol_show import show
 from kwire.cli.quorum_screen import REPLICATION, print_replication, print_status
 from kwire.cli.rule_commands import print_rules
@@ -72,10 +72,8 @@ def test_apis_are_listed_with_their_whole_names(capsys: pytest.CaptureFixture[st
     show()
     shown = printed(capsys)
     assert (max(map(len, shown)) <= 60, "…" in "".join(shown)) == (True, False)
-    heading = next(number for number, line in enumerate(shown) if "Name" in line)
-    begin, end = shown[heading].index("Name"), shown[heading].index("3.6")
-    cells = "".join(line[begin:end].strip() for line in shown[heading + 1 :])
-    assert cells == "".join(row.name for row in overview(every=False))
+    names = [line.split()[1] for line in shown if line.startswith("Name ")]
+    assert names == [row.name for row in overview(every=False)]
 
 
 def test_rules_are_listed_whole(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,3 +120,31 @@ def test_a_command_of_a_plan_is_the_same_to_a_shell_in_several_lines(
     # As sh(1) does with a backslash at the end of a line.
     assert "\n".join(shown[1:4]).replace("\\\n", "").split()[1:] == command.split()
     assert max(map(len, shown)) <= 40
+
+
+TOPICS = Table(
+    "topics",
+    [
+        Column(key="topic"),
+        Column(key="partition", right=True),
+        Column(key="leader", right=True),
+        Column(key="replicas"),
+        Column(key="isr"),
+    ],
+    [
+        {"topic": name, "partition": 0, "leader": 1, "replicas": [1, 2, 3], "isr": [1, 2, 3]}
+        for name in ("orders.of.the.east", "payments.of.the.west")
+    ],
+)
+
+
+@pytest.mark.parametrize(("width", "lines"), [(40, 11), (80, 3)])
+def test_a_terminal_too_narrow_for_a_table_gets_a_line_for_each_value(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, lines: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    Output().show(TOPICS)
+    shown = printed(capsys)
+    assert len(shown) == lines
+    assert any("payments.of.the.west" in line for line in shown)
+    assert max(map(len, shown)) <= width

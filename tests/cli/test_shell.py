@@ -85,7 +85,7 @@ def test_text_of_others_does_not_command_the_terminal(kwire: Command, tmp_path: 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_a_session_completes_recalls_and_ends() -> None:
-    with session("-d", LOG) as (terminal, pid):
+    with session("shell", "-d", LOG) as (terminal, pid):
         terminal.shows("/> ")
         terminal.type("cd /ima\ttop\tbyN\t\n")
         terminal.shows("/image/topics/byName> ")
@@ -107,7 +107,7 @@ def test_a_session_completes_recalls_and_ends() -> None:
         terminal.shows("history 1\r\n    6  history 1\r\n/image/topics/byName> ")
         terminal.type("\x04")  # a terminal that does not read lines yet would take it for a NUL
         assert ended(pid) == 0
-    with session("-d", LOG) as (terminal, pid):
+    with session("shell", "-d", LOG) as (terminal, pid):
         terminal.shows("/> ")
         # -15: a second one came when Python was ending.
         code = eventually_blocking(lambda: terminated(pid), lambda code: code is not None)

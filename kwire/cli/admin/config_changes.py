@@ -14,7 +14,7 @@ from kwire.admin.configs import AlterConfigOperation, ConfigChange, ConfigEntry,
 from kwire.admin.outcomes import Outcomes
 from kwire.cli.admin.config_resources import resource_values
 from kwire.cli.cluster_options import ClusterOptions
-from kwire.cli.output import Column, Table, dry_run_facts
+from kwire.cli.output import Column, Table, dry_run_facts, hidden_text
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 
 Entries = Mapping[str, ConfigEntry]
@@ -32,8 +32,8 @@ COLUMNS = [
     Column(key="resource"),
     Column(key="name"),
     Column(key="operation"),
-    Column(key="before"),
-    Column(key="after"),
+    Column(key="before", instead=hidden_text),
+    Column(key="after", instead=hidden_text),
     Column(key="isSensitive", wide=True),
 ]
 

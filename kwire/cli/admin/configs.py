@@ -14,7 +14,7 @@ import typer
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.output import Column, Output, Table, hidden_text
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def describe_configs(
     """Describe the values in force, and the place each comes from.
 
     A topic's own value has the source DYNAMIC_TOPIC_CONFIG; without one the brokers' holds.
-    A node never tells a sensitive value: it is shown as `-`.
+    A node never tells a sensitive value: it is shown as (hidden), and `-` is a key without a value.
 
     \b
     kwire configs describe topic orders --bootstrap-server localhost:9092
@@ -101,9 +101,11 @@ def describe_configs(
     def rows(
         resource: ConfigResource, entries: Mapping[str, ConfigEntry]
     ) -> Iterator[dict[str, Any]]:
-        for entry in entries.values():
+        for _, entry in sorted(entries.items()):
             if every_value or key or not entry.is_default:
                 yield {**resource_values(resource), **_entry_values(entry)}
+        for name in sorted({*(key or [])} - entries.keys()):
+            yield {**resource_values(resource), "name": name, **_unknown_key(resource)}
 
     def show(outcomes: Outcomes[ConfigResource, Mapping[str, ConfigEntry]]) -> None:
         columns = _entry_columns(synonyms=synonyms, docs=docs)
@@ -118,7 +120,7 @@ def _entry_columns(*, synonyms: bool, docs: bool) -> list[Column]:
         Column(key="resourceType", wide=True),
         Column(key="resource"),
         Column(key="name"),
-        Column(key="value"),
+        Column(key="value", instead=hidden_text),
         Column(key="source"),
         Column(key="isSensitive", wide=True),
         Column(key="isReadOnly", wide=True),
@@ -145,6 +147,16 @@ def _entry_values(entry: ConfigEntry) -> dict[str, Any]:
         ],
         "documentation": entry.documentation,
     }
+
+
+def _unknown_key(resource: ConfigResource) -> dict[str, Any]:
+    """Return the error of a key that was asked for by name, and is not in the answer."""
+    from kwire.messages.config_resource import ResourceType
+
+    # Of these a node tells only what is set.
+    if resource.type in (ResourceType.CLIENT_METRICS, ResourceType.GROUP) or not resource.name:
+        return {"message": "not set"}
+    return {"error": "INVALID_CONFIG", "message": "the node knows no such key"}
 
 
 def _synonyms_text(synonyms: list[dict[str, Any]] | None) -> str:

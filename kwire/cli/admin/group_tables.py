@@ -71,6 +71,7 @@ SUMMARY_COLUMNS = (
     Column(key="members", right=True),
     Column(key="partitions", right=True),
     LAG,
+    Column(key="lagUnknown", right=True),
     Column(key="maxLag", right=True),
     Column(key="maxLagPartition"),
 )
@@ -195,6 +196,7 @@ def summary_row(lag: GroupLag) -> Row:
         "members": len(getattr(lag.group, "members", ())),
         "partitions": len(lag.partitions),
         "lag": lag.total,
+        "lagUnknown": len(lag.partitions) - len(known),
         "maxLag": worst.lag if worst else None,
         "maxLagPartition": str(worst.partition) if worst else None,
         **(error_document(errors[0]) if errors else {}),

@@ -359,8 +359,10 @@ async def _tidy(admin: ReassignmentClient, output: Output) -> None:
 def _targets(file: Path) -> dict[TopicPartition, tuple[int, ...]]:
     """Read a file. Raises InvalidValue, and WrongUsage if it names directories."""
     from kwire.admin.reassignment.json_file import ANY_LOG_DIR, read_reassignment
+    from kwire.errors import InvalidValue
+    from kwire.text.untrusted import read_text
 
-    targets = read_reassignment(file.read_bytes(), str(file))
+    targets = read_reassignment(read_text(file, InvalidValue), str(file))
     for target in targets:
         if any(directory != ANY_LOG_DIR for directory in target.log_dirs):
             raise WrongUsage(

@@ -12,7 +12,7 @@ import typer
 
 from kwire.admin.registry import OperationRow, Reach, Route
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.errors import WrongUsage
 from kwire.cli.output import Output, OutputForm
 from kwire.cli.screen import print_json
 
@@ -117,7 +117,7 @@ def _template(api: type[Request], version: int | None) -> dict[str, Any]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return the JSON object in the option. Raises WrongUsage and CommandFailed."""
+    """Return the JSON object in the option. Raises WrongUsage."""
     from kwire.errors import InvalidValue
     from kwire.text.untrusted import read_text
 
@@ -129,9 +129,9 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise CommandFailed(f"{source} is no JSON: {error}.") from error
+        raise WrongUsage(f"{source} is no JSON: {error}.") from error
     if not isinstance(value, dict):
-        raise CommandFailed(f'{source} is no JSON object: write {{"member": value}}.')
+        raise WrongUsage(f'{source} is no JSON object: write {{"member": value}}.')
     return value
 
 
@@ -139,7 +139,7 @@ def _stdin_text() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
-        raise CommandFailed(f"stdin is no text in UTF-8: {error.reason}.") from error
+        raise WrongUsage(f"stdin is no text in UTF-8: {error.reason}.") from error
 
 
 def _print_frames(answer: RawAnswer) -> None:

@@ -90,13 +90,15 @@ def set_scram_credentials(
     kwire scram set alice --bootstrap-server localhost:9092
     kwire scram set alice --password-file - --bootstrap-server localhost:9092 < secret.txt
     """
-    from kwire.admin.scram import ScramCredentials, ScramUpsertion
-    from kwire.cli.secret_input import read_secret
+    from kwire.cli.secret_input import read_secret, without_echo
 
-    mechanisms = _mechanisms(mechanism or ["SCRAM-SHA-512"])
-    if not user:
-        raise WrongUsage("the name of the user is empty.")
-    password = read_secret(password_file, "password", "--password-file", confirm=True)
+    with without_echo():
+        from kwire.admin.scram import ScramCredentials, ScramUpsertion
+
+        mechanisms = _mechanisms(mechanism or ["SCRAM-SHA-512"])
+        if not user:
+            raise WrongUsage("the name of the user is empty.")
+        password = read_secret(password_file, "password", "--password-file", confirm=True)
     upsertions = [
         ScramUpsertion(user=user, mechanism=each, password=password, iterations=iterations)
         for each in mechanisms

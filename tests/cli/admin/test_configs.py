@@ -84,6 +84,28 @@ def test_values_that_nobody_set_are_left_out(kwire: Command, cluster: ScriptedBr
     assert [row["name"] for row in every["configs"]] == [*CONFIGS]
 
 
+def test_a_hidden_value_is_told_from_one_that_is_not_set(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    lines = kwire("configs", "describe", "topic", "orders", "--all", *at(cluster)).out.splitlines()
+    assert [line.split()[1:3] for line in lines[1:]] == [
+        ["retention.ms", "5"],
+        ["segment.ms", "7"],
+        ["ssl.key.password", "(hidden)"],
+    ]
+
+
+def test_a_key_that_there_is_not_is_an_error_of_its_own(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    words = ("configs", "describe", "topic", "orders", "--key", "retention.mss", "--json")
+    run = kwire(*words, *at(cluster))
+    [row] = run.json["configs"]
+    assert (run.code, row["name"], row["error"]) == (1, "retention.mss", "INVALID_CONFIG")
+    run = kwire("configs", "describe", "group", "g", "--key", "x", "--json", *at(cluster))
+    assert (run.code, run.json["configs"][0]["message"]) == (0, "not set")
+
+
 def test_a_change_says_what_was_and_what_is(kwire: Command, cluster: ScriptedBrokers) -> None:
     run = kwire(
         "configs", "set", "topic", "orders,strict", "retention.ms=9", "--json", *at(cluster)

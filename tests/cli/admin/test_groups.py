@@ -185,6 +185,7 @@ def test_the_lag_of_all_groups_is_sorted_and_filtered(groups: GroupsCommand) -> 
         ("busy", 3, "orders-0"),
         ("idle", 3, "orders-0"),
     ]
+    assert {row["lagUnknown"] for row in rows} == {0}
     assert groups("lag", "--at-least", "4").out == "no groups\n"
 
 

@@ -99,8 +99,8 @@ def test_a_read_only_profile_refuses_what_may_change_the_cluster(
     ("words", "code", "sentence"),
     [
         (["Nonsense"], 2, "no API is called 'Nonsense'"),
-        (["DescribeTransactions", "--json", "{"], 1, "--json is no JSON"),
-        (["DescribeTransactions", "--json", "[]"], 1, "--json is no JSON object"),
+        (["DescribeTransactions", "--json", "{"], 2, "--json is no JSON"),
+        (["DescribeTransactions", "--json", "[]"], 2, "--json is no JSON object"),
         (["DescribeTransactions", "--version", "9"], 1, "has versions 0, not 9"),
         (
             ["DescribeTransactions", "--version", "0", "--json", '{"ids": []}'],

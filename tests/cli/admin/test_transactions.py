@@ -137,7 +137,8 @@ def test_nothing_hangs_and_nothing_is_aborted_while_a_coordinator_is_silent(
     run = kwire("transactions", *words, *at(cluster))
     assert (run.code, run.error) == (
         1,
-        "not every coordinator answered, so what hangs is not known: COORDINATOR_NOT_AVAILABLE.",
+        "not every coordinator answered, so what hangs is not known: COORDINATOR_NOT_AVAILABLE:"
+        " the coordinator is not available now.",
     )
     assert not cluster.nodes[0].requests(markers.WriteTxnMarkersRequest)
 

@@ -1,9 +1,10 @@
-"""`kwire shell` on a pseudo-terminal."""
+"""`kwire` on a pseudo-terminal."""
 
 import os
 import pty
 import select
 import signal
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,13 +15,18 @@ PATIENCE = 60.0
 
 
 class Terminal:
-    """A session of `kwire shell` on a terminal of its own."""
+    """A command on a terminal of its own."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
     def type(self, text: str) -> None:
         os.write(self._fd, text.encode())
+
+    @property
+    def echoes(self) -> bool:
+        """True if the terminal shows what is typed."""
+        return bool(termios.tcgetattr(self._fd)[3] & termios.ECHO)
 
     def answer(self, text: str) -> str:
         """Type; return what is printed then, as far as it is there at once."""
@@ -42,12 +48,12 @@ class Terminal:
 
 
 @contextmanager
-def session(*options: str) -> Iterator[tuple[Terminal, int]]:
-    """Start a session; yield its terminal and its process id."""
+def session(*words: str) -> Iterator[tuple[Terminal, int]]:
+    """Start a command; yield its terminal and its process id."""
     pid, fd = pty.fork()
     if pid == 0:
         environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
-        os.execve(KWIRE, ["kwire", "shell", *options], environment)
+        os.execve(KWIRE, ["kwire", *words], environment)
     try:
         yield Terminal(fd), pid
     finally:
