@@ -27,7 +27,7 @@ from kwire.cli.watch_screen.panels import latency_panel, quorum_panel, status_li
 from kwire.cli.watch_screen.rules import RulesScreen
 from kwire.errors import InvalidValue, KwireError
 from kwire.net.address import Address
-from kwire.proxy import DecodedFlow
+from kwire.proxy import DecodedFlow, Notice
 from kwire.proxy.feed.datagrams import Status
 from kwire.proxy.feed.receiver import FeedEvent, Receiver
 from kwire.proxy.feed.watching import missing_bytes, new_changes, watching
@@ -42,10 +42,13 @@ PANELS = 1.0
 """Seconds between two drawings of the panels."""
 
 
+BOTH = 126
+"""Columns for the flows with API, node and latency, and beside them the panels."""
+
 COMMANDS = frozenset(
     {
         *("filter", "pause", "hold", "release", "release_all", "edit", "rules", "export"),
-        *("clear", "keys"),
+        *("clear", "keys", "panels"),
     }
 )
 """Actions whose keys are text while a line is edited, and disabled while another screen is open."""
@@ -75,9 +78,18 @@ class WatchApp(App[None]):
     #quorum, #latency { padding: 0 1; }
     #quorum { height: auto; max-height: 50%; }
     #latency { height: 1fr; }
+    .-narrow #right { display: none; }
+    .-narrow.panels #left { display: none; }
+    .-narrow.panels #right { display: block; width: 1fr; }
     """
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 (Textual declares it so)
+        (0, "-narrow"),
+        (BOTH, "-wide"),
+    ]
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Keys that open a line have priority: what follows in one burst is text of that line.
+        # The first in the footer, which may have no room for all. Keys that open a line have
+        # priority: what follows in one burst is text of that line.
+        Binding("question_mark", "keys", "Keys", key_display="?", priority=True),
         Binding("slash", "filter", "Filter", key_display="/", priority=True),
         Binding("space", "pause", "Pause"),
         Binding("h", "hold", "Hold", priority=True),
@@ -89,7 +101,7 @@ class WatchApp(App[None]):
         Binding("u", "rules", "Rules", priority=True),
         Binding("w", "export", "Export", priority=True),
         Binding("c", "clear", "Clear"),
-        Binding("question_mark", "keys", "Keys", key_display="?", priority=True),
+        Binding("p", "panels", "Panels"),
         Binding("q", "quit", "Quit"),
         Binding("escape", "leave", "Back", show=False),
         Binding("tab,shift+tab", "switch", "Tree", show=False, priority=True),
@@ -226,6 +238,10 @@ class WatchApp(App[None]):
         self._list.update()
         self._draw_status()
 
+    def action_panels(self) -> None:
+        """Show quorum and latencies in place of the flows where both have no room."""
+        self.screen.toggle_class("panels")
+
     def action_clear(self) -> None:
         """Forget all events but those that are held."""
         self.flows.clear()
@@ -340,11 +356,16 @@ class WatchApp(App[None]):
 
     def _show(self, entry: FlowLogEntry | None) -> None:
         self._shown = entry
-        self._details.show(entry)
+        self._show_details(entry)
         if entry is None or not isinstance(entry.seen, DecodedFlow) or self._receiver is None:
             return
         if missing_bytes(entry.seen.flow):
             self._do(partial(self._complete, self._receiver, entry))
+
+    def _show_details(self, entry: FlowLogEntry | None) -> None:
+        seen = None if entry is None else entry.seen
+        rpcs = self.flows.of_connection(seen) if isinstance(seen, Notice) else ()
+        self._details.show(entry, rpcs)
 
     async def _complete(self, receiver: Receiver, entry: FlowLogEntry) -> None:
         """Fetch the bytes that the datagram had no room for."""
@@ -374,7 +395,7 @@ class WatchApp(App[None]):
             if isinstance(entry.seen, DecodedFlow) and not watched.held:
                 self._learn(entry.seen, is_new)
             if entry is chosen and entry is self._shown:
-                self._details.show(entry)
+                self._show_details(entry)
         self._list.update()
         self._draw_status()
 

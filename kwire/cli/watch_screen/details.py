@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from rich.style import Style
 from rich.text import Text
@@ -11,9 +14,10 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from kwire.cli import tree_screen
+from kwire.cli.flow_lines import duration
 from kwire.cli.record_tree import record_trees
 from kwire.cli.watch_screen.flow_log import FlowLogEntry
-from kwire.proxy import DecodedFlow, flow_trees, summarize
+from kwire.proxy import DecodedFlow, Notice, NoticeKind, Outcome, flow_trees, summarize
 from kwire.proxy import Tree as Branch
 from kwire.proxy.flows.text import printable, size_text
 
@@ -39,14 +43,17 @@ class Details(Tree[TreePosition]):
         super().__init__("", id=id)
         self.guide_depth = 2
 
-    def show(self, entry: FlowLogEntry | None) -> None:
-        """Show an event from now on."""
+    def show(self, entry: FlowLogEntry | None, rpcs: Sequence[DecodedFlow] = ()) -> None:
+        """Show an event from now on. rpcs: of a notice, those of its connection that are known."""
         self.clear()
         if entry is None:
             self.root.set_label(Text("no flow is chosen", "dim"))
             return
         if not isinstance(entry.seen, DecodedFlow):
             self.root.set_label(Text(printable(entry.seen.text)))
+            for name, value in connection_facts(entry.seen, rpcs):
+                self.root.add_leaf(Text.assemble((f"{name:9}", "dim"), printable(value)))
+            self.root.expand()
             return
         self.root.set_label(_title(entry.seen))
         for problem in entry.seen.problems:
@@ -115,6 +122,28 @@ class Details(Tree[TreePosition]):
             else:
                 value = (f" {child.value}" if child.value else "", "dim")
                 node.add(Text.assemble((child.name, "bold"), value), position)
+
+
+def connection_facts(notice: Notice, rpcs: Sequence[DecodedFlow]) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a notice's connection: who, to whom, how long, what was asked."""
+    connection = notice.connection
+    named = [f"node {connection.peer}"] if connection.peer is not None else []
+    ids = (connection.client_id, *(decoded.flow.connection.client_id for decoded in rpcs))
+    named += dict.fromkeys(filter(None, ids))
+    yield "number", f"#{connection.number}"
+    yield "client", ", ".join([*named, connection.client])
+    node = f"node {connection.node_id}, " if connection.node_id is not None else ""
+    yield "to", f"{node}{connection.upstream}"
+    yield "opened", datetime.fromtimestamp(connection.at).strftime("%Y-%m-%d %H:%M:%S")
+    ends = notice.kind is NoticeKind.CLOSED
+    yield ("lasted" if ends else "age"), duration(max(0.0, notice.at - connection.at))
+    apis = Counter(decoded.flow.api for decoded in rpcs)
+    names = ", ".join(f"{name} {number}" for name, number in apis.most_common())
+    # The screen keeps the latest events only, of those that came since it was opened.
+    yield "requests", f"{len(rpcs)} of those listed: {names}" if rpcs else "none of those listed"
+    lost = sum(decoded.flow.outcome is Outcome.LOST for decoded in rpcs)
+    if lost:
+        yield "lost", f"{lost} without a response"
 
 
 def _path(above: str, child: Branch) -> str:

@@ -65,6 +65,14 @@ class FlowLog:
         """Return the event of a number, None if it is not kept."""
         return self._entries.get(number)
 
+    def of_connection(self, notice: Notice) -> list[DecodedFlow]:
+        """Return the RPCs that are kept of a notice's connection."""
+        number = notice.connection.number
+        seen = [entry.seen for entry in self._entries.values()]
+        return [
+            s for s in seen if isinstance(s, DecodedFlow) and s.flow.connection.number == number
+        ]
+
     def settle(self, held: tuple[int, ...]) -> None:
         """Mark all events but these as no longer held."""
         for entry in self._entries.values():

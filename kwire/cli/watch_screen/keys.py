@@ -24,6 +24,7 @@ KEYS = (
     ("u", "rules: add, switch and remove them"),
     ("w", "write what is shown to a .jsonl or .avro file"),
     ("c", "forget what was"),
+    ("p", "in a narrow terminal: quorum and latencies in place of the flows, and back"),
     ("?", "these keys"),
     ("Escape", "out of a line, a question or a list, nothing changed"),
     ("q", "leave"),

@@ -228,6 +228,38 @@ async def test_the_keys_are_shown_and_are_those_of_the_page() -> None:
         assert len(shown.app.screen_stack) == 1
 
 
+@pytest.mark.parametrize("columns", [80, 200])
+async def test_a_narrow_terminal_shows_flows_whole_and_the_panels_by_a_key(columns: int) -> None:
+    from textual.binding import Binding
+
+    async with screen(size=(columns, 24)) as shown:
+        await shown.run.vote()
+        await shown.until(lambda: shown.votes == 1)
+        line = next(line for line in shown.lines if "Vote v2" in line)
+        assert "me → 3000" in line
+        assert " ms" in line
+        app = shown.app
+        left, right = app.query_one("#left"), app.query_one("#right")
+        assert (left.display, right.display) == (True, columns == 200)
+        keys = [key for key in app.BINDINGS if isinstance(key, Binding) and key.show]
+        assert (keys[0].key_display, keys[0].action) == ("?", "keys")
+        await shown.press("p")
+        assert (left.display, right.display) == (columns == 200, True)
+        await shown.press("p")
+        assert left.display
+
+
+async def test_a_connection_that_closed_says_who_how_long_and_what_was_asked() -> None:
+    async with screen() as shown:
+        await shown.run.vote(3)
+        await shown.until(lambda: "closed:" in shown.lines[-1] and "closed" in shown.tree[0])
+        facts = {line.split()[0]: line.split(maxsplit=1)[1] for line in shown.tree[1:]}
+        assert facts["client"].startswith("me, 127.0.0.1:")
+        assert facts["to"].startswith("node 3000, 127.0.0.1:")
+        assert facts["requests"] == "3 of those listed: Vote 3"
+        assert facts["lasted"].endswith("s")
+
+
 async def test_rules_are_added_switched_and_removed_on_the_screen() -> None:
     async with screen() as shown:
         await shown.press("u", "a")
