@@ -48,12 +48,14 @@ async def _until_ended(ended: asyncio.Event, nodes: Iterable[ControllerNode]) ->
     waits = [asyncio.create_task(node.failed()) for node in nodes]
     waits.append(asyncio.create_task(_set(ended)))
     try:
-        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for wait in done:
-            wait.result()
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for wait in waits:
             wait.cancel()
+    # Several may have failed: the first error is raised, and the others are not printed as lost.
+    for error in await asyncio.gather(*waits, return_exceptions=True):
+        if isinstance(error, Exception):
+            raise error
 
 
 async def _set(event: asyncio.Event) -> None:

@@ -32,6 +32,7 @@ from kwire.logdir.names import (
     snapshot_id,
 )
 from kwire.logdir.quorum_state import VERSION_MEMBER, parse_quorum_state
+from kwire.logdir.recovery import contradiction
 from kwire.logdir.segment import batches_in
 
 _TIMES = {
@@ -85,6 +86,8 @@ class Dump:
                 )
             for file in files:
                 yield from self.lines(file)
+            if path.name == METADATA_FOLDER:
+                self._compare(path)
             return
         self.fs.open(path).close()  # says that there is none before anything else is said
         yield f"Dumping {path}"
@@ -96,6 +99,14 @@ class Dump:
             yield from self._offset_index(path)
         else:
             yield from _small_file(path, self.fs.read_file(path))
+
+    def _compare(self, folder: Path) -> None:
+        """Add what the files contradict each other in, unless it was seen in one of them."""
+        problem = contradiction(self.fs, folder)
+        if problem and problem.split(": ")[0] not in {
+            seen.split(": ")[0] for seen in self.problems
+        }:
+            self.problems.append(problem)
 
     def _log(self, path: Path) -> Iterator[str]:
         yield _headline(path)

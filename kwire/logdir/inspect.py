@@ -8,13 +8,19 @@ problems here are those with which a node does not start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import FileError
 from kwire.logdir.filesystem import DISK, FileSystem
-from kwire.logdir.meta_properties import MetaProperties, read_meta_properties
+from kwire.logdir.meta_properties import (
+    MetaProperties,
+    directory_id_problems,
+    read_meta_properties,
+)
+from kwire.logdir.names import METADATA_FOLDER
+from kwire.logdir.recovery import contradiction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,7 @@ def inspect(
     migration (Java: KafkaServer, REQUIRE_V0).
     """
     existing, problems = [], []
+    metas: dict[Path, MetaProperties] = {}
     first: MetaProperties | None = None
     for folder in sorted(folders):
         if not fs.is_folder(folder):
@@ -49,7 +56,22 @@ def inspect(
             continue
         problems += _problems(folder, meta, first, requires_version_0)
         first = first or meta
+        if meta is not None:
+            metas[folder] = meta
+    problems += map(str, directory_id_problems(metas))
+    problems += _log_problems(fs, existing, metas)
     return Inspection(existing=tuple(existing), meta=first, problems=tuple(problems))
+
+
+def _log_problems(
+    fs: FileSystem, folders: list[Path], metas: Mapping[Path, MetaProperties]
+) -> list[str]:
+    logs = [folder for folder in folders if fs.is_folder(folder / METADATA_FOLDER)]
+    found = (contradiction(fs, folder / METADATA_FOLDER, metas.get(folder)) for folder in logs)
+    problems = [problem for problem in found if problem]
+    if len(logs) > 1:
+        problems.append(f"{' and '.join(map(str, logs))} have a metadata log each.")
+    return problems
 
 
 def _problems(

@@ -30,6 +30,10 @@ class LeaderEpochs:
         """The last epoch, None for an empty log."""
         return self._starts[-1].epoch if self._starts else None
 
+    def at(self, offset: int) -> int | None:
+        """Return the epoch of the record at `offset`; None before the first epoch."""
+        return next((s.epoch for s in reversed(self._starts) if s.offset <= offset), None)
+
     def assign(self, epoch: int, offset: int) -> bool:
         """Note that `epoch` begins at `offset`; return True if that changed anything.
 
@@ -80,7 +84,9 @@ class LeaderEpochs:
 
 
 def parse_leader_epochs(data: bytes, file: Path) -> LeaderEpochs:
-    """FileError where the file is not of that form."""
+    """FileError where the file is not of that form. Before the first epoch Kafka's is empty."""
+    if not data:
+        return LeaderEpochs()
     lines = data.decode("ascii", "replace").splitlines()
     try:
         version, count, *entries = lines

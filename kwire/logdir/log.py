@@ -7,22 +7,19 @@ StorageFailed: what is there is unknown until the log is opened again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from kwire.batches import RecordBatch, read_batches
-from kwire.errors import FileError, InvalidValue, StorageFailed
+from kwire.errors import InvalidValue, StorageFailed
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.leader_epochs import partition_metadata
 from kwire.logdir.names import (
     LEADER_EPOCH_CHECKPOINT,
-    OFFSET_INDEX_SUFFIX,
     PARTITION_METADATA,
-    PRODUCER_SNAPSHOT_SUFFIX,
-    TIME_INDEX_SUFFIX,
     OffsetAndEpoch,
     snapshot_name,
 )
@@ -55,26 +52,35 @@ class MetadataLog:
         self._epochs = recovered.epochs
         self._failure: OSError | None = None
         self._closed = False
-        self._start = recovered.segments[0].base_offset if recovered.segments else 0
+        self._start = recovered.start
 
     @classmethod
     def open(
-        cls, folder: Path, fs: FileSystem = DISK, config: LogConfig | None = None
+        cls,
+        folder: Path,
+        fs: FileSystem = DISK,
+        config: LogConfig | None = None,
+        check: Callable[[RecoveredLog], None] = lambda recovered: None,
     ) -> MetadataLog:
         """Open a folder, or begin a log in it.
 
-        1. Read and check every batch; cut a torn tail off the last segment.
-        2. Remove what was left half written or half removed, and snapshots before the log's start.
+        1. Read and compare everything, by `check` too, which may raise.
+        2. Cut a torn tail off the last segment. Remove what was left half written or half removed,
+           and snapshots before the log's start.
         3. Where the latest snapshot is ahead of the log, begin the log anew after it.
 
-        Raises FileError, with file and position, for what a crash cannot explain.
+        Raises FileError, with file and position, for what a crash cannot explain; nothing is
+        changed then.
         """
         fs.make_folder(folder)
-        log = cls(fs, folder, recover(fs, folder), config or LogConfig())
+        # 1.
+        recovered = recover(fs, folder)
+        log = cls(fs, folder, recovered, config or LogConfig())
         try:
-            # 1. was `recover` above, which changes nothing but a torn tail.
-            log._check_snapshots()
+            check(recovered)
             # 2.
+            if recovered.torn:
+                recovered.segments[-1].cut_torn_tail()
             remove_left_overs(fs, folder)
             log._forget_snapshots(before=log._start)
             # 3. A crash between downloading a snapshot and starting the log anew after it leaves
@@ -127,12 +133,17 @@ class MetadataLog:
         """
         # All are checked before the first is written: a log never has half of what a leader sent.
         batches = list(self._following(data))
+        is_new_epoch = False
         with self._storage():
             for batch in batches:
                 self._room_for(batch)
-                if self._epochs.assign(batch.partition_leader_epoch, batch.base_offset):
-                    self._write_epochs()
                 self._segments[-1].append(batch)
+                epoch, offset = batch.partition_leader_epoch, batch.base_offset
+                is_new_epoch = self._epochs.assign(epoch, offset) or is_new_epoch
+            # Only when the epoch's first batch is on the disk: an epoch that is noted has records.
+            if is_new_epoch:
+                self._segments[-1].flush()
+                self._write_epochs()
         return self.end_offset
 
     def flush(self) -> None:
@@ -167,6 +178,11 @@ class MetadataLog:
                     for _, batch in segment.batches(offset):
                         yield batch
 
+    def place(self, offset: int) -> tuple[Path, int]:
+        """Return the segment of a record, and where in it the record's batch begins."""
+        holder = next(s for s in reversed(self._segments) if s.base_offset <= offset)
+        return holder.path, holder.position(offset)
+
     def truncate_to(self, offset: int) -> None:
         """Drop the batch that holds `offset` and all after it, flushed.
 
@@ -175,9 +191,12 @@ class MetadataLog:
         if offset < self._start:
             raise InvalidValue(f"cannot truncate to {offset}: the log begins at {self._start}")
         with self._storage():
+            # Epochs that are noted have records, also after a crash in between.
+            if self._epochs.truncate_from_end(offset):
+                self._write_epochs()
             # From the end: a crash in between leaves a log without a gap.
             while len(self._segments) > 1 and self._segments[-1].base_offset >= offset:
-                self._remove_segment(self._segments.pop())
+                self._segments.pop().remove()
             if offset < self.end_offset:
                 self._segments[-1].truncate(offset)
             if self._epochs.truncate_from_end(self.end_offset):
@@ -248,12 +267,12 @@ class MetadataLog:
         if not latest or (latest.epoch, latest.offset) <= (epoch, end) or latest.epoch < epoch:
             return False
         with self._storage():
-            while self._segments:
-                self._remove_segment(self._segments.pop())
-            self._start = latest.offset
-            self._add_segment(latest.offset)
             self._epochs.truncate_from_end(0)
             self._write_epochs()
+            while self._segments:
+                self._segments.pop().remove()
+            self._start = latest.offset
+            self._add_segment(latest.offset)
             self._forget_snapshots(before=latest.offset)
         return True
 
@@ -265,7 +284,7 @@ class MetadataLog:
             self._start = min(snapshot.offset, self.end_offset)
             # The last segment stays, even if all of it is in the snapshot: appends go there.
             while len(self._segments) > 1 and self._segments[0].next_offset <= self._start:
-                self._remove_segment(self._segments.pop(0))
+                self._segments.pop(0).remove()
             if self._epochs.truncate_from_start(self._start):
                 self._write_epochs()
             self._forget_snapshots(before=self._start)
@@ -293,7 +312,7 @@ class MetadataLog:
         try:
             with self._storage():
                 self._segments[-1].flush()
-                self._segments[-1].write_indexes(complete=False)
+                self._segments[-1].write_indexes()
         finally:
             self._close_files()
 
@@ -337,26 +356,12 @@ class MetadataLog:
             # Flushed before the next segment exists, so that recovery may trust all but the last
             # one.
             active.flush()
-            active.write_indexes(complete=True)
+            active.write_indexes()
             self._add_segment(active.next_offset)
 
     def _add_segment(self, base_offset: int) -> None:
         self._segments.append(Segment(self._fs, self.folder, base_offset))
         self._fs.flush_folder(self.folder)
-
-    def _remove_segment(self, segment: Segment) -> None:
-        segment.close()
-        for suffix in (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, PRODUCER_SNAPSHOT_SUFFIX):
-            # The log file goes last: a crash before leaves a segment whose indexes are written
-            # again.
-            self._fs.remove(segment.path.with_suffix(suffix))
-        self._fs.remove(segment.path)
-        self._fs.flush_folder(self.folder)
-
-    def _check_snapshots(self) -> None:
-        if self._start and not any(snapshot.offset >= self._start for snapshot in self._snapshots):
-            first = self._segments[0].path
-            raise FileError(f"the log begins at {self._start} without a snapshot", file=first)
 
     def _forget_snapshots(self, *, before: int) -> None:
         for snapshot in [id for id in self._snapshots if id.offset < before]:
@@ -371,7 +376,7 @@ class MetadataLog:
         if not self._fs.exists(epochs) or self._fs.read_file(epochs) != self._epochs.encode():
             self._write_epochs()
         for segment in self._segments[:-1]:
-            segment.write_indexes(complete=True)
+            segment.write_indexes()
 
     def _write_epochs(self) -> None:
         self._fs.replace_file(self.folder / LEADER_EPOCH_CHECKPOINT, self._epochs.encode())

@@ -5,7 +5,7 @@ Version 0 was ZooKeeper's, with a broker id in place of the node id; only its re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,9 @@ from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import META_PROPERTIES
 from kwire.text.ids import parse_uuid, uuid_text
 from kwire.text.properties import parse_properties, properties_text
+
+RESERVED_DIRECTORY_IDS = 100
+"""Ids below it are Kafka's own (Java: DirectoryId.reserved)."""
 
 _DAYS = "MonTueWedThuFriSatSun"
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
@@ -81,6 +84,63 @@ def write_meta_properties(
 ) -> None:
     """Write the file of a log directory, flushed."""
     fs.replace_file(folder / META_PROPERTIES, properties.text(now).encode())
+
+
+def verify_directories(
+    folders: Iterable[Path], node_id: int, fs: FileSystem = DISK
+) -> dict[Path, MetaProperties]:
+    """Return the file of each directory of a node (Java: MetaPropertiesEnsemble.verify).
+
+    1. Every directory is formatted, and for this node.
+    2. All are of one cluster.
+    3. No two have one directory id, as a copied disk has; Kafka keeps the first hundred ids.
+
+    Raises InvalidValue or FileError, as Kafka then refuses to start.
+    """
+    found: dict[Path, MetaProperties] = {}
+    for folder in folders:
+        meta = read_meta_properties(folder, fs)
+        # 1.
+        if meta is None or meta.cluster_id is None or meta.node_id is None:
+            raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
+        if meta.node_id != node_id:
+            raise InvalidValue(
+                f"{folder} belongs to node {meta.node_id}, not {node_id}: set node.id to"
+                f" {meta.node_id}, or name another directory"
+            )
+        # 2.
+        first = next(iter(found.values()), meta)
+        if meta.cluster_id != first.cluster_id:
+            raise FileError(
+                f"is of cluster {meta.cluster_id}, {next(iter(found))} of {first.cluster_id}: a"
+                " node has one cluster",
+                file=folder / META_PROPERTIES,
+            )
+        found[folder] = meta
+    # 3.
+    for problem in directory_id_problems(found):
+        raise problem
+    return found
+
+
+def directory_id_problems(metas: Mapping[Path, MetaProperties]) -> list[FileError]:
+    """Return what is wrong with the directory ids of a node's directories."""
+    problems, owners = [], dict[UUID, Path]()
+    for folder, meta in metas.items():
+        file, id = folder / META_PROPERTIES, meta.directory_id
+        if id is None:
+            continue
+        text = uuid_text(id)
+        if id.int < RESERVED_DIRECTORY_IDS:
+            reason = f"directory.id {text} is one of those that Kafka keeps for itself: remove the"
+            problems.append(FileError(f"{reason} line, and the node gets another one", file=file))
+        elif id in owners:
+            reason = f"directory.id {text} is that of {owners[id]}, too: remove the line from the"
+            reason += " copied directory, and it gets another one"
+            problems.append(FileError(reason, file=file))
+        else:
+            owners[id] = folder
+    return problems
 
 
 def add_directory_ids(

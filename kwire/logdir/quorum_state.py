@@ -19,6 +19,9 @@ from kwire.messages.data.quorum_state_data import QuorumStateData
 
 VERSION_MEMBER = "data_version"
 
+LAST_EPOCH = (1 << 31) - 1
+"""The greatest epoch that messages can carry: no election can follow it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumState:

@@ -1,4 +1,9 @@
-"""Reads and checks a metadata folder when it is opened, before anything is changed."""
+"""Reads a metadata folder when it is opened, and compares its files, before anything is changed.
+
+What one file knows of, the others must have: a log, a vote or a snapshot that is gone is no crash's
+work. The order of all writes (`MetadataLog`) sees to it that a crash never looks like a loss
+(docs/decisions/0094).
+"""
 
 from __future__ import annotations
 
@@ -7,81 +12,304 @@ from pathlib import Path
 
 from kwire.errors import FileError
 from kwire.logdir.filesystem import FileSystem
+from kwire.logdir.indexes import read_offset_index, read_time_index
 from kwire.logdir.leader_epochs import LeaderEpochs, parse_leader_epochs, parse_partition_metadata
+from kwire.logdir.meta_properties import MetaProperties
 from kwire.logdir.names import (
+    BOOTSTRAP_SNAPSHOT,
     LEADER_EPOCH_CHECKPOINT,
+    META_PROPERTIES,
+    METADATA_FOLDER,
+    OFFSET_INDEX_SUFFIX,
     PARTITION_METADATA,
+    QUORUM_STATE,
+    TIME_INDEX_SUFFIX,
     OffsetAndEpoch,
+    is_index,
     is_left_over,
+    segment_name,
     segment_offset,
     snapshot_id,
+    snapshot_name,
 )
+from kwire.logdir.quorum_state import LAST_EPOCH, QuorumState, read_quorum_state
 from kwire.logdir.segment import Segment, TornTail
+from kwire.logdir.snapshots import check_snapshot, load_snapshot
+from kwire.messages.data.quorum_state_data import QuorumStateData
+from kwire.messages.metadata_topic import METADATA_TOPIC_ID
+from kwire.text.ids import ZERO_UUID, uuid_text
+
+RESTORE = "restore what is missing, or replace this controller"
+"""The way out that loses nothing; docs/controller.md tells how."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RecoveredLog:
     """The parts of a metadata log; torn: what a crash left of an unflushed write."""
 
+    folder: Path
     segments: list[Segment]
     snapshots: list[OffsetAndEpoch]
     epochs: LeaderEpochs
     torn: TornTail | None
 
+    @property
+    def start(self) -> int:
+        """The first offset of the segments."""
+        return self.segments[0].base_offset if self.segments else 0
 
-def recover(fs: FileSystem, folder: Path) -> RecoveredLog:
-    """Read and check all segments and the small files; cut off a torn tail.
+    @property
+    def end(self) -> int:
+        """The offset after the last record of the segments."""
+        return self.segments[-1].next_offset if self.segments else 0
 
-    Raises FileError, and has changed nothing, where something else is wrong.
+    @property
+    def last_epoch(self) -> int:
+        """The greatest epoch of a record or of a snapshot; 0 if there is neither."""
+        return max(self.epochs.latest or 0, *(id.epoch for id in self.snapshots), 0)
+
+    def close(self) -> None:
+        """Close the segments."""
+        for segment in self.segments:
+            segment.close()
+
+
+def recover(fs: FileSystem, folder: Path, *, write: bool = True) -> RecoveredLog:
+    """Read and check everything in a folder; change nothing.
+
+    1. The small files are of their form.
+    2. Segments are sound and follow each other; the last one may end torn.
+    3. Every index has its segment, and knows of no more than that has.
+    4. leader-epoch-checkpoint knows of no more than the segments have.
+    5. Snapshots are whole and of this log, and one stands for what is before the log's start.
+
+    write: open the segments for writing. Raises FileError for what no crash explains.
     """
     names = fs.names(folder)
-    check_small_files(fs, folder)
-    bases = sorted(base for name in names if (base := segment_offset(name)) is not None)
-    segments: list[Segment] = []
-    torn = None
+    # 1. The checkpoint and the indexes come before the segments: a node may be writing them.
+    noted = _noted_epochs(fs, folder)
+    indexed = {name: _last_indexed(fs, folder / name) for name in names if is_index(name)}
+    log = RecoveredLog(
+        folder=folder,
+        segments=[],
+        snapshots=sorted(id for name in names if (id := snapshot_id(name)) is not None),
+        epochs=LeaderEpochs(),
+        torn=None,
+    )
     try:
-        for base in bases:
-            # A gap between segments is no crash's work: segments are added one at a time, each
-            # flushed before the next one gets its first batch.
-            if segments and segments[-1].next_offset != base:
-                ends = segments[-1].next_offset
-                reason = f"begins at {base}, the segment before it ends at {ends}"
-                raise FileError(reason, file=segments[-1].path.with_name(f"{base:020d}.log"))
-            segments.append(Segment(fs, folder, base))
-            # Only the last segment can have an unflushed end: `MetadataLog` flushes a segment
-            # before it begins the next one.
-            torn = segments[-1].recover(last=base == bases[-1])
+        # 2.
+        _read_segments(fs, log, names, write)
+        # 3.
+        for name, offset in indexed.items():
+            _check_index(log, names, folder / name, offset)
+        # 4.
+        _check_epochs(log, noted)
+        if not log.segments:
+            _check_begun(fs, log)
+        # 5.
+        _check_snapshots(fs, log)
     except BaseException:
-        for segment in segments:
-            segment.close()
+        log.close()
         raise
-    snapshots = sorted(snapshot for name in names if (snapshot := snapshot_id(name)) is not None)
-    return RecoveredLog(
-        segments=segments, snapshots=snapshots, epochs=epochs_of(segments), torn=torn
+    return log
+
+
+def _noted_epochs(fs: FileSystem, folder: Path) -> LeaderEpochs:
+    """Read leader-epoch-checkpoint, and partition.metadata beside it.
+
+    Raises FileError for one that is not of its form: both are replaced whole.
+    """
+    epochs, partition = folder / LEADER_EPOCH_CHECKPOINT, folder / PARTITION_METADATA
+    if fs.exists(partition):
+        topic = parse_partition_metadata(fs.read_file(partition), partition)
+        if topic != METADATA_TOPIC_ID:
+            raise FileError(f"is of the topic {topic}, not of the metadata", file=partition)
+    if not fs.exists(epochs):
+        return LeaderEpochs()
+    return parse_leader_epochs(fs.read_file(epochs), epochs)
+
+
+def _read_segments(fs: FileSystem, log: RecoveredLog, names: list[str], write: bool) -> None:
+    bases = sorted(base for name in names if (base := segment_offset(name)) is not None)
+    for base in bases:
+        # A gap between segments is no crash's work: segments are added one at a time, each
+        # flushed before the next one gets its first batch.
+        if log.segments and log.end != base:
+            reason = f"begins at {base}, the segment before it ends at {log.end}; {RESTORE}; to go"
+            reason += " on with what is before it, remove this segment and those after it"
+            raise FileError(reason, file=log.folder / segment_name(base))
+        segment = Segment(fs, log.folder, base, write=write)
+        log.segments.append(segment)
+        # Only the last segment can have an unflushed end: `MetadataLog` flushes a segment
+        # before it begins the next one.
+        try:
+            log.torn = segment.recover(last=base == bases[-1])
+        except FileError as error:
+            reason = f"{error.reason}; {RESTORE}; to go on with what is before it, cut the file"
+            reason += " there and remove the segments after it"
+            raise FileError(reason, file=error.file, offset=error.offset) from None
+        # From the batches and not from leader-epoch-checkpoint, which may not know the last one.
+        for epoch, offset in segment.epochs:
+            log.epochs.assign(epoch, offset)
+
+
+def _last_indexed(fs: FileSystem, path: Path) -> int:
+    """Return the last offset that an index names, -1 if it names none."""
+    read = read_offset_index if path.suffix == OFFSET_INDEX_SUFFIX else read_time_index
+    entries = read(fs.read_file(path), int(path.stem))
+    # Offset and position, or time and offset.
+    offset = 0 if path.suffix == OFFSET_INDEX_SUFFIX else 1
+    return max((entry[offset] for entry in entries), default=-1)
+
+
+def _check_index(log: RecoveredLog, names: list[str], path: Path, offset: int) -> None:
+    base = int(path.stem)
+    segment = next((segment for segment in log.segments if segment.base_offset == base), None)
+    name = segment_name(base)
+    remedy = f"{RESTORE}; to go on with what is left, remove {path.stem}{OFFSET_INDEX_SUFFIX}"
+    remedy += f" and {path.stem}{TIME_INDEX_SUFFIX}"
+    if segment is None:
+        # Kafka renames a segment that it removes before it renames the indexes.
+        if f"{name}.deleted" not in names:
+            raise FileError(f"the segment {name} is not there; {remedy}", file=path)
+    elif offset >= segment.next_offset:
+        reason = f"the log ends at offset {segment.next_offset}, {path.name} knows of {offset}"
+        raise FileError(f"{reason}; {remedy}", file=segment.path, offset=segment.size)
+
+
+def _check_epochs(log: RecoveredLog, noted: LeaderEpochs) -> None:
+    """Compare the epochs that were noted with those of the batches.
+
+    An epoch is noted when its first batch is on the disk, and forgotten before that is removed.
+    """
+    remedy = f"{RESTORE}; to go on with what is left, remove {LEADER_EPOCH_CHECKPOINT}"
+    checkpoint = log.folder / LEADER_EPOCH_CHECKPOINT
+    for number, start in enumerate(noted.starts):
+        # Before the log's start: it was cleaned. Where that took all of the log, the first entry is
+        # the epoch at its end, which the snapshot there has.
+        is_cleaned = number == 0 and start.offset == log.end and start.epoch == log.last_epoch
+        if log.segments and (start.offset < log.start or is_cleaned):
+            continue
+        what = f"epoch {start.epoch} from offset {start.offset} on"
+        if not log.segments:
+            raise FileError(f"has {what}, but there is no segment; {remedy}", file=checkpoint)
+        if start.offset >= log.end:
+            last = log.segments[-1]
+            reason = f"the log ends at offset {log.end}, {checkpoint.name} has {what}; {remedy}"
+            raise FileError(reason, file=last.path, offset=last.size)
+        if (epoch := log.epochs.at(start.offset)) != start.epoch:
+            reason = f"has {what}, where the log has epoch {epoch}; {remedy}"
+            raise FileError(reason, file=checkpoint)
+
+
+def _check_begun(fs: FileSystem, log: RecoveredLog) -> None:
+    """Raise FileError if a log without segments had one before.
+
+    A crash leaves that only where a snapshot is about to take the log's place.
+    """
+    partition = log.folder / PARTITION_METADATA
+    if fs.exists(partition) and log.snapshots in ([], [BOOTSTRAP_SNAPSHOT]):
+        reason = f"the log has no segment {segment_name(0)}; {RESTORE}; to begin with an empty log,"
+        raise FileError(f"{reason} remove this file", file=partition)
+
+
+def _check_snapshots(fs: FileSystem, log: RecoveredLog) -> None:
+    usable = [id for id in log.snapshots if id.offset >= log.start]
+    for id in usable:
+        others = [other for other in usable if other not in (id, BOOTSTRAP_SNAPSHOT)]
+        has_rest = id != BOOTSTRAP_SNAPSHOT and (not log.start or others)
+        remedy = f"{RESTORE}; to go on without this snapshot, remove it" if has_rest else RESTORE
+        path = log.folder / snapshot_name(id)
+        try:
+            check_snapshot(log.folder, id, fs)
+        except FileError as error:
+            reason = f"{error.reason}; {remedy}"
+            raise FileError(reason, file=error.file, offset=error.offset) from None
+        # A snapshot of a later epoch is about to take the place of the log.
+        is_inside = log.start < id.offset <= log.end and id.epoch <= (log.epochs.latest or 0)
+        if is_inside and (epoch := log.epochs.at(id.offset - 1)) != id.epoch:
+            reason = f"ends in epoch {id.epoch}, where the log has epoch {epoch}; {remedy}"
+            raise FileError(reason, file=path)
+    if log.start and not usable:
+        reason = f"the log begins at {log.start} without a snapshot; {RESTORE}"
+        raise FileError(reason, file=log.segments[0].path)
+
+
+def check_quorum_state(fs: FileSystem, log: RecoveredLog) -> QuorumState | None:
+    """Return quorum-state, None for a replica that never voted.
+
+    It is written before a vote is answered, and before the first record of an epoch. Raises
+    FileError if the log knows of later epochs, or if no election can follow.
+    """
+    path = log.folder / QUORUM_STATE
+    state = read_quorum_state(log.folder, fs)
+    epoch = state.data.leader_epoch if state else 0
+    if epoch == LAST_EPOCH:
+        raise FileError(
+            f"epoch {epoch} is the last there is, and no leader can be elected after it; to go on,"
+            " stop all controllers and lower leaderEpoch to the greatest epoch of the logs in all"
+            " of these files",
+            file=path,
+        )
+    if epoch >= log.last_epoch and (state or not log.end):
+        return state
+    known = f"has epoch {epoch}" if state else "is not there"
+    # An epoch that the log does not know: in all that it knows this replica may have voted.
+    data = QuorumStateData(leader_id=-1, leader_epoch=log.last_epoch + 1, voted_id=-1)
+    line = QuorumState(data=data, version=0).encode().decode()
+    raise FileError(
+        f"{known}, but the log has epoch {log.last_epoch}: this controller could vote twice in an"
+        f" epoch; restore the file, or replace this controller; to go on all the same, write to it"
+        f" {line}",
+        file=path,
     )
 
 
-def check_small_files(fs: FileSystem, folder: Path) -> None:
-    """Raise FileError for a small file that is not of its form: no crash leaves such a file.
+def check_directory_id(
+    fs: FileSystem, meta: MetaProperties, log: RecoveredLog, state: QuorumState | None
+) -> None:
+    """Raise FileError if the replica in a folder had another directory id than meta.properties has.
 
-    They are replaced whole, and the epochs are taken from the batches anyway.
+    1. A first voter is formatted with the id that the first voters name (KIP-853).
+    2. A vote for itself has its id.
     """
-    epochs, partition = folder / LEADER_EPOCH_CHECKPOINT, folder / PARTITION_METADATA
-    if fs.exists(epochs):
-        parse_leader_epochs(fs.read_file(epochs), epochs)
-    if fs.exists(partition):
-        parse_partition_metadata(fs.read_file(partition), partition)
+    ids = {}
+    # 1.
+    if BOOTSTRAP_SNAPSHOT in log.snapshots:
+        voters = load_snapshot(log.folder, BOOTSTRAP_SNAPSHOT, fs).voters
+        for voter in voters.voters if voters else ():
+            if voter.voter_id == meta.node_id:
+                ids[voter.voter_directory_id] = snapshot_name(BOOTSTRAP_SNAPSHOT)
+    # 2.
+    if state and state.data.voted_id == meta.node_id:
+        ids.setdefault(state.data.voted_directory_id, QUORUM_STATE)
+    for id, name in ids.items():
+        if id not in (ZERO_UUID, meta.directory_id):
+            known = meta.directory_id and uuid_text(meta.directory_id)
+            raise FileError(
+                f"directory.id is {known}, but {METADATA_FOLDER}/{name} has node {meta.node_id}"
+                f" with {uuid_text(id)}: restore this file, or write directory.id={uuid_text(id)};"
+                " to begin a new replica, format an empty directory",
+                file=log.folder.parent / META_PROPERTIES,
+            )
 
 
-def epochs_of(segments: list[Segment]) -> LeaderEpochs:
-    """Return the epochs that the batches name."""
-    # From the batches and not from leader-epoch-checkpoint: after a crash the file may know of
-    # batches that were cut off, or not of the last ones.
-    epochs = LeaderEpochs()
-    for segment in segments:
-        for epoch, offset in segment.epochs:
-            epochs.assign(epoch, offset)
-    return epochs
+def contradiction(fs: FileSystem, folder: Path, meta: MetaProperties | None = None) -> str | None:
+    """Return what keeps a metadata folder from being opened; None if nothing does.
+
+    meta: of the directory that it lies in, if that is asked about, too.
+    """
+    try:
+        log = recover(fs, folder, write=False)
+        try:
+            state = check_quorum_state(fs, log)
+            if meta is not None:
+                check_directory_id(fs, meta, log, state)
+        finally:
+            log.close()
+    except (FileError, OSError) as error:
+        return str(error)
+    return None
 
 
 def remove_left_overs(fs: FileSystem, folder: Path) -> None:

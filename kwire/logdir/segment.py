@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.batches import Batch, RecordBatch, read_batch
-from kwire.errors import BatchError, FileError
+from kwire.batches.control_records import read_control_record
+from kwire.errors import BatchError, FileError, WireError
 from kwire.logdir.filesystem import FileSystem, OpenFile
 from kwire.logdir.indexes import SegmentIndex
-from kwire.logdir.names import OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, segment_name
+from kwire.logdir.names import (
+    OFFSET_INDEX_SUFFIX,
+    PRODUCER_SNAPSHOT_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    segment_name,
+)
 
 CHUNK = 1024 * 1024
 """Bytes that are read at once; a batch that is larger is read whole."""
@@ -21,7 +27,7 @@ SEARCHED = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TornTail:
-    """The end of a segment that a crash left half written, and that was cut off."""
+    """The end of a segment that a crash left half written, and that is cut off."""
 
     file: Path
     position: int
@@ -57,7 +63,9 @@ def batches_in(
 class Segment:
     """A segment that is read, and at whose end batches are appended."""
 
-    def __init__(self, fs: FileSystem, folder: Path, base_offset: int) -> None:
+    def __init__(
+        self, fs: FileSystem, folder: Path, base_offset: int, *, write: bool = True
+    ) -> None:
         self.base_offset = base_offset
         self.path = folder / segment_name(base_offset)
         self.size = 0
@@ -67,13 +75,14 @@ class Segment:
         self.epochs: list[tuple[int, int]] = []
         self.index = SegmentIndex(base_offset)
         self._fs = fs
-        self._file = fs.open(self.path, write=True)
+        self._file = fs.open(self.path, write=write)
 
     def recover(self, *, last: bool) -> TornTail | None:
-        """Read and check everything; of the last segment a half-written end is cut off.
+        """Read and check everything; return the half-written end of the last segment.
 
         Raises FileError for what no crash explains: a broken batch with whole ones after it, or in
-        an earlier segment, an offset that does not follow, an epoch that goes back.
+        an earlier segment, an offset that does not follow, an epoch that goes back, a control
+        record that cannot be read.
         """
         end = self._file.size()
         reason = "the batch is cut off"
@@ -93,12 +102,18 @@ class Segment:
         if not last or self._whole_batch_behind(self.size):
             note = "" if not last else "; whole batches follow"
             raise FileError(f"{reason}{note}", file=self.path, offset=self.size)
-        torn = TornTail(file=self.path, position=self.size, size=end - self.size, reason=reason)
+        return TornTail(file=self.path, position=self.size, size=end - self.size, reason=reason)
+
+    def cut_torn_tail(self) -> None:
+        """Cut off what `recover` has returned."""
         # Flushed before anything is appended: else a second crash could bring the torn bytes back
         # after new ones.
         self._file.truncate(self.size)
         self._file.flush()
-        return torn
+
+    def position(self, offset: int) -> int:
+        """Return where the batch begins that holds `offset`; the end if no batch does."""
+        return next((position for position, _ in self.batches(offset)), self.size)
 
     def note(self, batch: RecordBatch) -> None:
         """Update offsets and indexes for a batch at the end."""
@@ -130,7 +145,10 @@ class Segment:
 
     def truncate(self, offset: int) -> None:
         """Drop the batch that holds `offset` and all after it, flushed."""
-        position = next((at for at, _ in self.batches(offset)), self.size)
+        position = self.position(offset)
+        # The indexes go first: they never know of more than the segment has, unless it lost it.
+        self._remove_indexes()
+        self._fs.flush_folder(self.path.parent)
         self._file.truncate(position)
         self._file.flush()
         # Read again from the start: index and epochs cannot be taken back batch by batch.
@@ -143,10 +161,9 @@ class Segment:
         """Return when all of it is on the disk."""
         self._file.flush()
 
-    def write_indexes(self, *, complete: bool) -> None:
-        """Write the index files; complete: the segment gets no more batches."""
-        if complete:
-            self.index.complete()
+    def write_indexes(self) -> None:
+        """Write the index files; the segment gets no more batches before it is read again."""
+        self.index.complete()
         for suffix, data in (
             (OFFSET_INDEX_SUFFIX, self.index.encode_offsets()),
             (TIME_INDEX_SUFFIX, self.index.encode_times()),
@@ -155,9 +172,22 @@ class Segment:
             if not self._fs.exists(path) or self._fs.read_file(path) != data:
                 self._fs.replace_file(path, data)
 
+    def remove(self) -> None:
+        """Close and remove the files."""
+        self.close()
+        # The log file goes last: a crash before leaves a segment whose indexes are written again.
+        self._remove_indexes()
+        self._fs.remove(self.path.with_suffix(PRODUCER_SNAPSHOT_SUFFIX))
+        self._fs.remove(self.path)
+        self._fs.flush_folder(self.path.parent)
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+    def _remove_indexes(self) -> None:
+        for suffix in (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX):
+            self._fs.remove(self.path.with_suffix(suffix))
 
     def _follows(self, batch: Batch, position: int) -> RecordBatch:
         reason = ""
@@ -167,6 +197,8 @@ class Segment:
             reason = f"offset {batch.base_offset} where {self.next_offset} should be"
         elif self.epochs and batch.partition_leader_epoch < self.epochs[-1][0]:
             reason = f"epoch {batch.partition_leader_epoch} after {self.epochs[-1][0]}"
+        else:
+            reason = _unreadable_control_record(batch)
         if isinstance(batch, RecordBatch) and not reason:
             return batch
         raise MisplacedBatch(reason, file=self.path, offset=position)
@@ -187,6 +219,16 @@ class Segment:
 
 class MisplacedBatch(FileError):
     """A sound batch that does not belong where it lies: no crash does that."""
+
+
+def _unreadable_control_record(batch: RecordBatch) -> str:
+    """Return why the replica cannot act on a control record, "" if it can or need not."""
+    try:
+        for record in batch.records() if batch.is_control else ():
+            read_control_record(record)
+    except WireError as error:
+        return f"a control record of the batch at offset {batch.base_offset}: {error}"
+    return ""
 
 
 def _batch_at(data: bytes, position: int) -> RecordBatch | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from kwire.batches import Batch, Record, build_batch, read_batch
+from kwire.batches import Batch, Record, RecordBatch, build_batch, read_batch
 from kwire.batches.control_records import (
     ControlRecord,
     ControlRecordType,
@@ -148,6 +148,26 @@ def iter_snapshot(
             yield content
 
 
+def place_in_snapshot(
+    folder: Path, snapshot: OffsetAndEpoch, number: int, fs: FileSystem = DISK
+) -> tuple[Path, int]:
+    """Return the file, and where the batch begins that has the metadata record of this number.
+
+    The first one is 1.
+    """
+    path = folder / snapshot_name(snapshot)
+    file = fs.open(path)
+    try:
+        for position, batch in batches_in(file, path):
+            if isinstance(batch, RecordBatch) and not batch.is_control:
+                number -= batch.count
+                if number <= 0:
+                    return path, position
+        return path, file.size()
+    finally:
+        file.close()
+
+
 def check_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> None:
     """Raise FileError unless all batches of a snapshot are whole, from its header to its footer.
 
@@ -161,7 +181,7 @@ def _iter_contents(
     path: Path, fs: FileSystem, *, only_control: bool = False
 ) -> Iterator[ControlRecord | VersionedRecord]:
     file = fs.open(path)
-    end, content, begun = 0, None, False
+    position, end, content, begun = 0, 0, None, False
     try:
         for position, batch in batches_in(file, path):
             end = position + batch.size
@@ -176,7 +196,7 @@ def _iter_contents(
             if not batch.is_control:
                 content = None
     except (BatchError, DecodeError) as error:
-        raise FileError(error.reason, file=path, offset=end) from None
+        raise FileError(error.reason, file=path, offset=position) from None
     else:
         if end != file.size() or not _is(content, ControlRecordType.SNAPSHOT_FOOTER):
             raise FileError("the snapshot ends without its footer", file=path, offset=end)

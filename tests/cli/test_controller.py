@@ -14,20 +14,26 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from kwire.batches import Record, build_batch
 from kwire.codec.declaration import Response
 from kwire.error_codes import ErrorCode
+from kwire.logdir.log import MetadataLog
+from kwire.logdir.names import METADATA_FOLDER
+from kwire.logdir.quorum_state import QuorumState, write_quorum_state
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
+from kwire.messages.data.quorum_state_data import QuorumStateData
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
 from kwire.net.sasl import Credentials, Mechanism
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE, Command
 from tests.support.eventually import eventually
+from tests.support.logdir.batches import NO_OP, batch
 from tests.support.paths import ROOT
 
 
@@ -84,6 +90,59 @@ def test_a_directory_must_be_formatted_first(kwire: Command, tmp_path: Path) -> 
     run = kwire("controller", "run", str(properties(tmp_path)))
     assert run.code == 1
     assert run.error == f"{tmp_path}/data is not formatted: run `kwire storage format` first"
+
+
+@pytest.fixture
+def led(kwire: Command, tmp_path: Path) -> Path:
+    """The server.properties of a node whose log has three batches of one epoch."""
+    file = properties(tmp_path)
+    assert kwire(*format_of(file)).code == 0
+    log = tmp_path / "data" / METADATA_FOLDER
+    data = QuorumStateData(leader_id=3000, leader_epoch=1, voted_id=-1)
+    write_quorum_state(log, QuorumState(data=data, version=1))
+    with MetadataLog.open(log) as opened:
+        for offset in range(3):
+            opened.append(batch(offset))
+    return file
+
+
+def refusal(kwire: Command, file: Path) -> str:
+    """Run a controller that refuses to; return what it says."""
+    run = kwire("controller", "run", str(file))
+    assert run.code == 1
+    assert not re.search("Traceback|never retrieved|report it", run.err), run.err
+    return run.error
+
+
+@pytest.mark.parametrize("lost", ["00000000000000000000.log", "quorum-state"])
+def test_a_log_or_votes_that_are_gone_are_told_and_so_is_how_to_go_on(
+    kwire: Command, led: Path, tmp_path: Path, lost: str
+) -> None:
+    log = tmp_path / "data" / METADATA_FOLDER
+    assert kwire("storage", "info", "-c", str(led)).code == 0
+    (log / lost).unlink()
+
+    said = refusal(kwire, led)
+
+    assert f"{log}/" in said
+    assert "to go on" in said
+    info, dump = kwire("storage", "info", "-c", str(led)), kwire("log", "dump", str(log))
+    assert info.code == dump.code == 1
+    assert said in info.out
+    assert said in dump.err
+
+
+def test_a_record_that_cannot_be_read_is_told_with_its_file_and_offset(
+    kwire: Command, led: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "data" / METADATA_FOLDER
+    records = [Record(value=value, timestamp=1) for value in (NO_OP.encode(), b"\x01\x02\x00\xff")]
+    with MetadataLog.open(log) as opened:
+        position = opened.size
+        opened.append(build_batch(records, base_offset=3, partition_leader_epoch=1))
+    said = refusal(kwire, led)
+    segment = log / "00000000000000000000.log"
+    assert said.startswith(f"{segment}, byte {position}: the record at offset 4: TopicRecord v0")
 
 
 def test_a_file_without_a_meaning_is_named(kwire: Command, tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from kwire.batches import Record, build_batch
 from kwire.errors import FileError, StorageFailed
 from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.logdir.memory import MemoryFileSystem
 from kwire.logdir.names import OffsetAndEpoch, segment_name
-from kwire.logdir.quorum_state import read_quorum_state
-from kwire.logdir.snapshots import build_snapshot
+from kwire.logdir.quorum_state import QuorumState, read_quorum_state
+from kwire.logdir.recovery import RecoveredLog, check_quorum_state, contradiction
+from kwire.logdir.snapshots import build_snapshot, write_snapshot
+from kwire.messages.data.quorum_state_data import QuorumStateData
 from tests.support.logdir.batches import NO_OP, SMALL, batch
 from tests.support.seed import SEED
 
@@ -135,11 +138,9 @@ def test_a_missing_segment_is_reported() -> None:
 
 
 def test_a_log_that_begins_later_needs_a_snapshot(fs: MemoryFileSystem) -> None:
-    fs.remove(SEGMENT)
-    with MetadataLog.open(FOLDER, fs) as log:
-        assert log.end_offset == 0
+    for name in fs.names(FOLDER):
+        fs.remove(FOLDER / name)
     fs.replace_file(FOLDER / segment_name(50), batch(50))
-    fs.remove(SEGMENT)
     with pytest.raises(FileError, match="begins at 50 without a snapshot"):
         MetadataLog.open(FOLDER, fs)
 
@@ -167,16 +168,22 @@ def test_files_of_others_are_left_alone(fs: MemoryFileSystem) -> None:
     assert fs.read_file(FOLDER / "notes.txt") == b"mine"
 
 
-@pytest.mark.parametrize("data", [b"", b"0\n1\n", b"1\n0\n", b"0\n1\nx y\n", b"\xff\xfe"])
+@pytest.mark.parametrize("data", [b"0\n1\n", b"1\n0\n", b"0\n1\nx y\n", b"\xff\xfe"])
 def test_a_garbled_epoch_checkpoint_is_reported(fs: MemoryFileSystem, data: bytes) -> None:
     fs.replace_file(FOLDER / "leader-epoch-checkpoint", data)
     with pytest.raises(FileError, match="leader-epoch-checkpoint, byte 0"):
         MetadataLog.open(FOLDER, fs)
 
 
-def test_a_missing_epoch_checkpoint_is_made_again_from_the_batches(fs: MemoryFileSystem) -> None:
+@pytest.mark.parametrize("data", [None, b""])
+def test_an_epoch_checkpoint_that_is_missing_or_new_is_made_from_the_batches(
+    fs: MemoryFileSystem, data: bytes | None
+) -> None:
+    """Kafka's is empty until the first epoch (CheckpointFile)."""
     before = contents(fs)
     fs.remove(FOLDER / "leader-epoch-checkpoint")
+    if data is not None:
+        fs.replace_file(FOLDER / "leader-epoch-checkpoint", data)
     MetadataLog.open(FOLDER, fs).close()
     assert contents(fs) == before
 
@@ -272,3 +279,267 @@ def test_a_power_cut_at_any_operation_loses_nothing_that_was_flushed(torn: str) 
             if log.start_offset:
                 assert log.snapshots
     assert cuts > 100
+
+
+SNAPSHOT = OffsetAndEpoch(offset=30, epoch=2)
+BASES = [0, 7, 14, 21, 28, 35]
+"""Of the segments of `a_long_log`: epoch 1 begins at 0, epoch 2 at 20, epoch 3 at 37."""
+
+CHECKPOINT, QUORUM_STATE = "leader-epoch-checkpoint", "quorum-state"
+
+
+def a_long_log() -> MemoryFileSystem:
+    """Six segments, three epochs, a snapshot, closed in order."""
+    fs = MemoryFileSystem()
+    with MetadataLog.open(FOLDER, fs, LogConfig(segment_bytes=7 * SIZE)) as log:
+        for offset in range(40):
+            epoch = 1 + (offset >= 20) + (offset >= 37)
+            log.append(batch(offset, epoch=epoch, timestamp=1000 + offset))
+        write_snapshot(FOLDER, SNAPSHOT, build_snapshot([NO_OP], epoch=2, now=1), fs)
+        log.add_snapshot(SNAPSHOT)
+    votes(3)(fs)
+    assert [int(name[:20]) for name in fs.names(FOLDER) if name.endswith(".log")] == BASES
+    return fs
+
+
+def remove(*names: str) -> Callable[[MemoryFileSystem], None]:
+    def damage(fs: MemoryFileSystem) -> None:
+        for name in names:
+            fs.remove(FOLDER / name)
+
+    return damage
+
+
+def write_to(name: str, data: bytes) -> Callable[[MemoryFileSystem], None]:
+    return lambda fs: fs.replace_file(FOLDER / name, data)
+
+
+def cut(name: str, size: int) -> Callable[[MemoryFileSystem], None]:
+    return lambda fs: change(fs, FOLDER / name, lambda data: data[:size])
+
+
+def both(*damages: Callable[[MemoryFileSystem], None]) -> Callable[[MemoryFileSystem], None]:
+    def damage(fs: MemoryFileSystem) -> None:
+        for one in damages:
+            one(fs)
+
+    return damage
+
+
+def segment(base: int, suffix: str = "log") -> str:
+    return f"{base:020d}.{suffix}"
+
+
+def indexes(base: int) -> Callable[[MemoryFileSystem], None]:
+    return remove(segment(base, "index"), segment(base, "timeindex"))
+
+
+def votes(epoch: int) -> Callable[[MemoryFileSystem], None]:
+    data = QuorumStateData(leader_id=-1, leader_epoch=epoch, voted_id=-1)
+    return write_to(QUORUM_STATE, QuorumState(data=data, version=0).encode())
+
+
+ALL_SEGMENTS = [segment(base) for base in BASES]
+SNAPSHOT_FILE = "00000000000000000030-0000000002.checkpoint"
+ONLY_EPOCHS = both(*map(indexes, BASES))
+"""Leave nothing but the epochs to tell of the log: a process that was killed wrote no index."""
+
+Damage = Callable[[MemoryFileSystem], None]
+LOSSES: list[tuple[str, Damage, str, int, str, Damage | None]] = [
+    # damage; file and byte, and what is said; the way on that is said
+    (
+        "the last segment",
+        both(remove(segment(35)), indexes(35)),
+        segment(28),
+        7 * SIZE,
+        "the log ends at offset 35, leader-epoch-checkpoint has epoch 3 from offset 37 on",
+        remove(CHECKPOINT),
+    ),
+    (
+        "the last segment, whose indexes are left",
+        both(remove(segment(35)), remove(CHECKPOINT)),
+        segment(35, "index"),
+        0,
+        f"the segment {segment(35)} is not there",
+        indexes(35),
+    ),
+    (
+        "all of the last segment's bytes",
+        both(cut(segment(35), 0), remove(CHECKPOINT)),
+        segment(35),
+        0,
+        f"the log ends at offset 35, {segment(35, 'timeindex')} knows of 39",
+        indexes(35),
+    ),
+    (
+        "the last batch",
+        cut(segment(35), 4 * SIZE),
+        segment(35),
+        4 * SIZE,
+        f"the log ends at offset 39, {segment(35, 'timeindex')} knows of 39",
+        indexes(35),
+    ),
+    (
+        "the last epoch",
+        both(cut(segment(35), 2 * SIZE), indexes(35)),
+        segment(35),
+        2 * SIZE,
+        "the log ends at offset 37, leader-epoch-checkpoint has epoch 3 from offset 37 on",
+        remove(CHECKPOINT),
+    ),
+    (
+        "a segment in the middle",
+        both(remove(segment(21)), indexes(21)),
+        segment(28),
+        0,
+        "begins at 28, the segment before it ends at 21",
+        both(remove(segment(28), segment(35), CHECKPOINT), indexes(28), indexes(35)),
+    ),
+    (
+        "the first segments",
+        both(remove(*map(segment, BASES[:5])), *map(indexes, BASES[:5]), remove(SNAPSHOT_FILE)),
+        segment(35),
+        0,
+        "the log begins at 35 without a snapshot",
+        None,
+    ),
+    (
+        "all segments",
+        both(remove(*ALL_SEGMENTS, SNAPSHOT_FILE), ONLY_EPOCHS),
+        CHECKPOINT,
+        0,
+        "has epoch 1 from offset 0 on, but there is no segment",
+        remove(CHECKPOINT, "partition.metadata"),
+    ),
+    (
+        "all segments and their epochs",
+        both(remove(*ALL_SEGMENTS, SNAPSHOT_FILE, CHECKPOINT), ONLY_EPOCHS),
+        "partition.metadata",
+        0,
+        f"the log has no segment {segment(0)}",
+        remove("partition.metadata"),
+    ),
+    (
+        "all segments, with a snapshot",
+        both(remove(*ALL_SEGMENTS), ONLY_EPOCHS),
+        CHECKPOINT,
+        0,
+        "has epoch 1 from offset 0 on, but there is no segment",
+        remove(CHECKPOINT),
+    ),
+    (
+        "the votes",
+        remove(QUORUM_STATE),
+        QUORUM_STATE,
+        0,
+        "is not there, but the log has epoch 3",
+        votes(4),
+    ),
+    (
+        "the later votes",
+        votes(2),
+        QUORUM_STATE,
+        0,
+        "has epoch 2, but the log has epoch 3",
+        votes(4),
+    ),
+    (
+        "every later epoch",
+        votes((1 << 31) - 1),
+        QUORUM_STATE,
+        0,
+        "epoch 2147483647 is the last there is",
+        votes(3),
+    ),
+    (
+        "the right epochs",
+        write_to(CHECKPOINT, b"0\n3\n1 0\n2 19\n3 37\n"),
+        CHECKPOINT,
+        0,
+        "has epoch 2 from offset 19 on, where the log has epoch 1",
+        remove(CHECKPOINT),
+    ),
+    (
+        "a part of the snapshot",
+        cut(SNAPSHOT_FILE, 150),
+        SNAPSHOT_FILE,
+        83,
+        "the snapshot ends without its footer",
+        remove(SNAPSHOT_FILE),
+    ),
+    (
+        "the right snapshot",
+        lambda fs: fs.rename(
+            FOLDER / SNAPSHOT_FILE, FOLDER / SNAPSHOT_FILE.replace("2.ch", "1.ch")
+        ),
+        SNAPSHOT_FILE.replace("2.ch", "1.ch"),
+        0,
+        "ends in epoch 1, where the log has epoch 2",
+        remove(SNAPSHOT_FILE.replace("2.ch", "1.ch")),
+    ),
+    (
+        "the right topic",
+        write_to("partition.metadata", b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAFg"),
+        "partition.metadata",
+        0,
+        "not of the metadata",
+        remove("partition.metadata"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("damage", "file", "byte", "reason", "way_on"),
+    [row[1:] for row in LOSSES],
+    ids=[row[0] for row in LOSSES],
+)
+def test_what_was_lost_is_told_with_file_and_byte_and_a_way_on(
+    damage: Damage, file: str, byte: int, reason: str, way_on: Damage | None
+) -> None:
+    fs = a_long_log()
+    damage(fs)
+    before = contents(fs)
+
+    with pytest.raises(FileError, match=f"{reason}") as error:
+        open_with_votes(fs)
+
+    assert (error.value.file, error.value.offset) == (FOLDER / file, byte)
+    assert contents(fs) == before
+    assert contradiction(fs, FOLDER) == str(error.value)
+    if way_on is not None:
+        way_on(fs)
+        open_with_votes(fs).close()
+        assert contradiction(fs, FOLDER) is None
+
+
+def open_with_votes(fs: MemoryFileSystem) -> MetadataLog:
+    def check(recovered: RecoveredLog) -> None:
+        check_quorum_state(fs, recovered)
+
+    return MetadataLog.open(FOLDER, fs, SMALL, check)
+
+
+def test_a_whole_log_contradicts_nothing() -> None:
+    fs = a_long_log()
+    assert contradiction(fs, FOLDER) is None
+    # An index that Kafka was about to remove with its segment.
+    fs.replace_file(FOLDER / segment(99, "index"), b"")
+    fs.replace_file(FOLDER / segment(99, "log.deleted"), b"")
+    assert contradiction(fs, FOLDER) is None
+
+
+def test_the_line_that_is_given_for_a_lost_vote_can_be_written(fs: MemoryFileSystem) -> None:
+    with pytest.raises(FileError) as error:
+        open_with_votes(fs)
+    write_to(QUORUM_STATE, str(error.value).partition("write to it ")[2].encode())(fs)
+    open_with_votes(fs).close()
+
+
+def test_a_control_record_that_cannot_be_read_is_told_when_the_log_is_opened(
+    fs: MemoryFileSystem,
+) -> None:
+    broken = Record(key=b"\x00\x00\x00\x06", value=b"\x00\x00\xff", timestamp=1)
+    added = build_batch([broken], base_offset=10, partition_leader_epoch=1, is_control=True)
+    change(fs, SEGMENT, lambda data: data + added)
+    with pytest.raises(FileError, match=f"{SEGMENT.name}, byte {10 * SIZE}: a control record"):
+        MetadataLog.open(FOLDER, fs)

@@ -20,15 +20,28 @@ from kwire.controller.raft import (
     WriteSnapshot,
 )
 from kwire.controller.server.environment import Environment
-from kwire.errors import InvalidValue, StorageFailed
+from kwire.errors import FileError, StorageFailed
 from kwire.logdir import names
 from kwire.logdir.bootstrap import read_bootstrap
+from kwire.logdir.filesystem import FileSystem
 from kwire.logdir.lock import DirectoryLock
 from kwire.logdir.log import LogConfig, MetadataLog
-from kwire.logdir.meta_properties import add_directory_ids, read_meta_properties
-from kwire.logdir.quorum_state import QuorumState, read_quorum_state, write_quorum_state
+from kwire.logdir.meta_properties import (
+    MetaProperties,
+    add_directory_ids,
+    read_meta_properties,
+    verify_directories,
+)
+from kwire.logdir.quorum_state import QuorumState, write_quorum_state
+from kwire.logdir.recovery import RecoveredLog, check_directory_id, check_quorum_state
 from kwire.logdir.server_properties import StorageProperties
-from kwire.logdir.snapshots import SnapshotFile, check_snapshot, iter_snapshot, write_snapshot
+from kwire.logdir.snapshots import (
+    SnapshotFile,
+    check_snapshot,
+    iter_snapshot,
+    place_in_snapshot,
+    write_snapshot,
+)
 from kwire.text.ids import uuid_text
 
 logger = logging.getLogger(__name__)
@@ -40,7 +53,8 @@ class DirectoryLog:
     bootstrap: the records with which the first leader of the cluster begins. election: the stored
     epoch, leader and vote; None if there is no quorum-state.
 
-    Raises InvalidValue if the directory is not formatted, or formatted for another node.
+    Raises InvalidValue if a directory is not formatted, or formatted for another node; FileError if
+    its files contradict each other, since something is lost then (docs/decisions/0094).
     """
 
     def __init__(
@@ -53,30 +67,38 @@ class DirectoryLog:
         environment = environment or Environment()
         fs = self._fs = environment.filesystem
         folder = storage.metadata_log_dir
-        meta = read_meta_properties(folder, fs)
-        if meta is None or meta.cluster_id is None or meta.node_id is None:
-            raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
-        if meta.node_id != storage.node_id:
-            raise InvalidValue(f"{folder} belongs to node {meta.node_id}, not {storage.node_id}")
+        meta = _verified(storage, fs)
+        assert meta.cluster_id is not None, "it is verified"
         self.cluster_id: str = meta.cluster_id
-        self.bootstrap: tuple[VersionedRecord, ...] = read_bootstrap(folder, fs) or ()
+        bootstrap = read_bootstrap(folder, fs)
+        self.bootstrap: tuple[VersionedRecord, ...] = bootstrap or ()
         self._folder: Path = folder / names.METADATA_FOLDER
+        self.election: ElectionState | None = None
+
+        def check(log: RecoveredLog) -> None:
+            state = check_quorum_state(fs, log)
+            check_directory_id(fs, meta, log, state)
+            if bootstrap is None and not log.end and not log.last_epoch:
+                raise FileError(
+                    "is not there, nor any record: restore it, or format an empty directory",
+                    file=folder / names.BOOTSTRAP_CHECKPOINT,
+                )
+            self.election = ElectionState.from_data(state.data) if state else None
+
         # Before any file is opened for writing: another process may run on this directory.
         self._lock = DirectoryLock(folder, fs)
         try:
-            self.directory_id = _directory_id(storage, environment)
             config = LogConfig(segment_bytes=segment_bytes)
-            self._log = MetadataLog.open(self._folder, fs, config)
+            self._log = MetadataLog.open(self._folder, fs, config, check)
             if torn := self._log.torn:
                 logger.warning("%s: %d bytes of a torn write cut off", torn.file, torn.size)
             # A process that was killed left written, unflushed batches in the page cache. They are
             # counted as the log's end from now on, so they have to be on the disk.
             self._log.flush()
-            state = read_quorum_state(self._folder, fs)
+            self.directory_id = _directory_id(storage, environment)
         except BaseException:
             self._lock.close()
             raise
-        self.election = ElectionState.from_data(state.data) if state else None
         self._parts: dict[OffsetAndEpoch, SnapshotFile] = {}
 
     @property
@@ -125,6 +147,14 @@ class DirectoryLog:
     def iter_snapshot(self, id: OffsetAndEpoch) -> Iterator[VersionedRecord]:
         """Yield the metadata records of a snapshot, read in pieces. FileError if it is damaged."""
         return iter_snapshot(self._folder, _file_id(id), self._fs)
+
+    def place(self, offset: int) -> tuple[Path, int]:
+        """Return the file of a record in the log, and where its batch begins there."""
+        return self._log.place(offset)
+
+    def place_in_snapshot(self, id: OffsetAndEpoch, number: int) -> tuple[Path, int]:
+        """Return the file of a snapshot, and where the batch of its record `number` begins."""
+        return place_in_snapshot(self._folder, _file_id(id), number, self._fs)
 
     def persist(self, effect: PersistElection) -> None:
         """Replace quorum-state, flushed: a vote must be on the disk before it is answered."""
@@ -198,6 +228,25 @@ class DirectoryLog:
             self._log.close()
         finally:
             self._lock.close()
+
+
+def _verified(storage: StorageProperties, fs: FileSystem) -> MetaProperties:
+    """Return meta.properties of the metadata directory (Java: KafkaRaftServer.initializeLogDirs).
+
+    Raises InvalidValue or FileError if Kafka would not start with the directories.
+    """
+    own = storage.metadata_log_dir
+    # The metadata's first: their directory is the one to be told of.
+    others = [folder for folder in storage.directories if folder != own]
+    metas = verify_directories([own, *others], storage.node_id, fs)
+    for folder in others:
+        if fs.exists(folder / names.METADATA_FOLDER):
+            raise FileError(
+                f"a metadata log is here, but metadata.log.dir is {own}: name the directory with"
+                " the log of this node, and move the other one away",
+                file=folder / names.METADATA_FOLDER,
+            )
+    return metas[own]
 
 
 def _directory_id(storage: StorageProperties, environment: Environment) -> UUID:

@@ -30,7 +30,9 @@ from kwire.controller.server.request_metrics import MeteredService, RequestMetri
 from kwire.controller.server.sasl_mechanisms import listener_mechanisms
 from kwire.controller.server.suspension import SuspendableService
 from kwire.controller.server.tls_reload import TlsReloader
+from kwire.errors import InvalidValue
 from kwire.net.service import Service
+from kwire.text.ids import uuid_text
 
 log = logging.getLogger(__name__)
 
@@ -174,7 +176,9 @@ class ControllerNode:
         try:
             raft_config = config.raft_config(log.cluster_id, log.directory_id)
             below = self._environment.random.randrange
-            return log, Raft(raft_config, log, log.election, below=below)
+            raft = Raft(raft_config, log, log.election, below=below)
+            check_voter(config, raft)
+            return log, raft
         except BaseException:
             log.close()
             raise
@@ -267,3 +271,26 @@ class ControllerNode:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
+
+
+def check_voter(config: NodeConfig, raft: Raft) -> None:
+    """Tell if the voters have this node with another directory: its disk was replaced.
+
+    Raises InvalidValue if nobody else votes: no other controller can have sent this log, nor can
+    anybody make the new directory vote.
+    """
+    key = next((key for key in raft.voters.keys if key.id == config.node_id), None)
+    if key is None or raft.is_voter:
+        return
+    own = uuid_text(raft.config.directory_id)
+    folder = config.storage.metadata_log_dir
+    differ = f"{folder}: directory.id is {own}, but the voters have node {key}"
+    if len(raft.voters) == 1:
+        raise InvalidValue(
+            f"{differ} and nobody else: write the directory.id that they have to meta.properties"
+        )
+    log.warning(
+        "%s: this controller does not vote; if its disk was replaced, remove that voter and add it"
+        " anew, else write the directory.id that they have to meta.properties",
+        differ,
+    )

@@ -212,6 +212,8 @@ class RaftRuntime:
 
     async def shut_down(self, timeout: float) -> bool:
         """Hand the leadership over, if there is one; return False if nobody took it in time."""
+        if self._stopped:  # it failed, and has nothing to hand over
+            return True
         self.feed(Shutdown())
         try:
             async with asyncio.timeout(timeout):
@@ -239,6 +241,8 @@ class RaftRuntime:
         logger.error("the controller cannot go on: %s", error)
         if not self.failure.done():
             self.failure.set_exception(error)
+            # It is told, even if nobody waits for `failure`: asyncio need not print it again.
+            self.failure.exception()
         self.stop()
 
     def _carry_out(self, effect: Effect) -> None:

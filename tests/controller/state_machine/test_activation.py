@@ -19,7 +19,9 @@ from kwire.image import EMPTY, apply_all
 from kwire.image.features import ZkMigrationState
 from kwire.logdir.format import FormatOptions, FormatPlan, plan, write
 from kwire.logdir.names import METADATA_FOLDER, OffsetAndEpoch
+from kwire.logdir.quorum_state import QuorumState, write_quorum_state
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
+from kwire.messages.data.quorum_state_data import QuorumStateData
 from kwire.messages.metadata_versions import METADATA_VERSION, metadata_version
 from kwire.messages.records.begin_transaction import BeginTransactionRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
@@ -126,6 +128,8 @@ async def test_a_migration_is_refused_in_a_cluster_that_was_created_without_zook
         )
         id = OffsetAndEpoch(offset=10, epoch=1)
         write_snapshot(tmp_path / METADATA_FOLDER, id, batches)
+        data = QuorumStateData(leader_id=-1, leader_epoch=1, voted_id=-1)
+        write_quorum_state(tmp_path / METADATA_FOLDER, QuorumState(data=data, version=0))
 
     await refused(own, f"zookeeper.metadata.migration.enable is true, but.*{reason}")
 

@@ -19,6 +19,7 @@ from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.state_machine.metadata_view import MetadataView, ViewDelta
+from kwire.errors import FileError, WireError
 
 SLICE = 250
 """Records that are applied between two turns of the loop: a few milliseconds.
@@ -62,7 +63,9 @@ class Replay:
         self._high_watermark = 0
         self._target = log.end.offset
         self._slices: Iterator[None] | None = None
-        self._is_loading = False
+        self._is_loading, self._snapshot = False, BOOTSTRAP_SNAPSHOT
+        # The record that is read next: its offset, or in a snapshot its number.
+        self._at = 0
         # The snapshot that formatting writes has control records only: the voters (KIP-853).
         if ids := [id for id in log.snapshots() if id != BOOTSTRAP_SNAPSHOT]:
             self.load(ids[-1])
@@ -79,7 +82,7 @@ class Replay:
 
     def load(self, id: OffsetAndEpoch) -> None:
         """Begin anew with a snapshot; `committed` stays as it is until all of it is applied."""
-        self._is_loading = True
+        self._is_loading, self._snapshot = True, id
         self._slices = self._load(id)
         self._target = max(id.offset, self._log.end.offset)
 
@@ -106,16 +109,33 @@ class Replay:
         self.commit(reached.offset)
 
     def apply_slice(self) -> bool:
-        """Apply up to SLICE records; return True if more are left."""
+        """Apply up to SLICE records; return True if more are left.
+
+        Raises FileError, with file and position, for a record that cannot be read or does not fit.
+        """
         if self._slices is None:
             self._slices = self._apply()
-        if next(self._slices, self) is self:
+        try:
+            ended = next(self._slices, self) is self
+        except FileError:
+            raise
+        except WireError as error:
+            raise self._placed(error) from error
+        if ended:
             self._slices = None
         return self.is_behind
+
+    def _placed(self, error: WireError) -> FileError:
+        if self._is_loading:
+            file, position = self._log.place_in_snapshot(self._snapshot, self._at)
+            return FileError(f"record {self._at}: {error}", file=file, offset=position)
+        file, position = self._log.place(self._at)
+        return FileError(f"the record at offset {self._at}: {error}", file=file, offset=position)
 
     def _load(self, id: OffsetAndEpoch) -> Iterator[None]:
         delta = ViewDelta(MetadataView())
         for number, record in enumerate(self._log.iter_snapshot(id), 1):
+            self._at = number
             delta.replay(record, number)
             if number % SLICE == 0:
                 yield
@@ -136,8 +156,10 @@ class Replay:
             for batch in read_batches(data):
                 assert isinstance(batch, RecordBatch), "the metadata log has format 2 only"
                 delta = ViewDelta(self.last.view)
-                for offset, record in enumerate(batch_records(batch), batch.base_offset):
-                    delta.replay(record, offset)
+                self._at = batch.base_offset
+                for record in batch_records(batch):
+                    delta.replay(record, self._at)
+                    self._at += 1
                     left -= 1
                     if left <= 0:
                         yield

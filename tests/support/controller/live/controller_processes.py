@@ -12,6 +12,7 @@ from signal import SIGCONT, SIGSTOP
 from typing import Self
 from uuid import UUID
 
+from kwire.batches import read_batches
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.local_kafka.address import answers
 from kwire.local_kafka.guard import Guard
@@ -110,12 +111,16 @@ class ControllerProcess:
     def tear(self, random: Random) -> None:
         """Cut bytes off the end of its log while it is down, as a power cut does to a write.
 
-        Harmless only where every other voter has what it had acknowledged.
+        Harmless only where every other voter has what it had acknowledged. The first batch of an
+        epoch stays, since it was flushed before the epoch was noted.
         """
         file = segment(self.data)
-        size = file.stat().st_size
+        batches = list(read_batches(file.read_bytes()))
+        last = batches[-1].partition_leader_epoch
+        of_last = [batch.size for batch in batches if batch.partition_leader_epoch == last]
         with file.open("r+b") as log:
-            log.truncate(size - random.randrange(1, min(size, 200)))
+            size = sum(batch.size for batch in batches)
+            log.truncate(size - random.randrange(min(sum(of_last[1:]), 199) + 1))
 
     @property
     def log(self) -> str:
