@@ -27,7 +27,8 @@ def handle_request(
     """Answer a leader (KafkaRaftClient.handleBeginQuorumEpochRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
-    2. A lower epoch: FENCED_LEADER_EPOCH. No leader id: INVALID_REQUEST.
+    2. A lower epoch: FENCED_LEADER_EPOCH. No leader id, or an
+       epoch that leaves no room for elections: INVALID_REQUEST.
     3. Follow it, at the endpoints it names, or those of the voter set (version 0). Another leader
        than the epoch already has: INVALID_REQUEST.
     4. Addressed to another voter id or directory: INVALID_VOTER_KEY. The leader is followed anyway.

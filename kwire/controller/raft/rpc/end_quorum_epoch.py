@@ -28,7 +28,8 @@ def handle_request(
     """Answer a leader that resigns (KafkaRaftClient.handleEndQuorumEpochRequest).
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
-    2. A lower epoch: FENCED_LEADER_EPOCH, and nothing else. No leader id: INVALID_REQUEST.
+    2. A lower epoch: FENCED_LEADER_EPOCH, and nothing else. No leader id, or an
+       epoch that leaves no room for elections: INVALID_REQUEST.
     3. Take over the epoch and its leader, as from BeginQuorumEpoch.
     4. A follower of that leader waits no longer for it: the first successor stands at once, the
        next ones each twice as long after, others after the greatest backoff.

@@ -370,7 +370,8 @@ def _truncate(replica: Replica, diverging: OffsetAndEpoch) -> None:
 
 def _begin_download(replica: Replica, follower: Follower, id: OffsetAndEpoch) -> bool:
     is_here = id in replica.log.stored.snapshots()
-    if id.epoch < 0 or id.offset < 0 or is_here:
+    # A log has no later epoch than quorum-state: neither may a snapshot.
+    if not 0 <= id.epoch <= replica.epoch or id.offset < 0 or is_here:
         return False
     if id.offset < replica.committed:
         raise CommittedDataLost(

@@ -12,7 +12,11 @@ from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.roles import Follower, Unattached
 from kwire.controller.raft.rpc.partition import NamedTopic, only_partition
-from kwire.controller.raft.rpc.validation import validate_voter_only_request
+from kwire.controller.raft.rpc.validation import (
+    GREATEST_ANSWERED,
+    leaves_room,
+    validate_voter_only_request,
+)
 from kwire.controller.raft.transitions import to_follower, to_unattached
 from kwire.error_codes import ErrorCode
 
@@ -136,7 +140,8 @@ def follow_announced_leader(
 ) -> ErrorCode | None:
     """Take over the leader that a BeginQuorumEpoch or EndQuorumEpoch names; return an error if not.
 
-    1. A lower epoch: FENCED_LEADER_EPOCH. No leader id: INVALID_REQUEST.
+    1. A lower epoch: FENCED_LEADER_EPOCH. No leader id, or an
+       epoch that leaves no room for elections: INVALID_REQUEST.
     2. Follow it, at the endpoints it names, or those of the voter set (version 0). Another leader
        than the epoch already has: INVALID_REQUEST.
     """
@@ -215,7 +220,8 @@ def handle_election_response(
 def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> ResponseOutcome:
     """Take over epoch and leader of any response (KafkaRaftClient.maybeHandleCommonResponse).
 
-    1. From a lower epoch, or UNKNOWN_LEADER_EPOCH, which means the same: DONE.
+    1. From a lower epoch, or UNKNOWN_LEADER_EPOCH, which means the same: DONE. From an epoch that
+       leaves no room for elections: RETRY, as if nothing had come.
     2. A greater epoch, FENCED_LEADER_EPOCH or NOT_LEADER_OR_FOLLOWER: take it over, then DONE.
        RETRY if that changes nothing, as from a leader that resigned and still names itself.
     3. This epoch's leader, or its address, was unknown: follow it. With an error that is DONE, else
@@ -227,6 +233,8 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
     # 1.
     if seen.epoch < replica.epoch or error == ErrorCode.UNKNOWN_LEADER_EPOCH:
         return ResponseOutcome.DONE
+    if not leaves_room(replica, seen.epoch, GREATEST_ANSWERED):
+        return ResponseOutcome.RETRY
     # 2.
     is_elsewhere = error in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if seen.epoch > replica.epoch or is_elsewhere:

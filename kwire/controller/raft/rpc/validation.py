@@ -6,6 +6,25 @@ from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Leader
 from kwire.error_codes import ErrorCode
+from kwire.logdir.quorum_state import LAST_EPOCH
+
+EPOCHS_AHEAD = 1 << 10
+"""How many epochs a peer may always be ahead: of elections that this replica did not see."""
+
+GREATEST_ASKED = 1 << 30
+"""The greatest epoch in a request of a peer that is further ahead; requests come from anybody."""
+
+GREATEST_ANSWERED = (1 << 31) - (1 << 20)
+"""The same in an answer, of a peer that this replica chose to ask: so one that is new joins a
+quorum which somebody led up to the greatest epoch of requests."""
+
+
+def leaves_room(replica: Replica, epoch: int, greatest: int) -> bool:
+    """Return True if elections can follow an epoch that a peer names.
+
+    A replica that took over the greatest number could elect nobody any more.
+    """
+    return epoch < LAST_EPOCH and epoch <= max(greatest, replica.epoch + EPOCHS_AHEAD)
 
 
 def validate_cluster_id(replica: Replica, cluster_id: str | None) -> ErrorCode | None:
@@ -24,14 +43,15 @@ def validate_voter_only_request(replica: Replica, sender: int, epoch: int) -> Er
     """Check Vote, BeginQuorumEpoch and EndQuorumEpoch (validateVoterOnlyRequest).
 
     1. A lower epoch: FENCED_LEADER_EPOCH.
-    2. No node id of the sender: INVALID_REQUEST.
+    2. No node id of the sender, or an epoch that leaves no room for elections: INVALID_REQUEST.
     """
     # 1.
     if epoch < replica.epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     # 2. Nothing asks if sender and receiver are voters: either of them may not have the latest
     # VotersRecord yet, and would then refuse the leader that could send it (KIP-853, Vote).
-    return ErrorCode.INVALID_REQUEST if sender < 0 else None
+    is_valid = sender >= 0 and leaves_room(replica, epoch, GREATEST_ASKED)
+    return None if is_valid else ErrorCode.INVALID_REQUEST
 
 
 def validate_leader_only_request(replica: Replica, epoch: int) -> ErrorCode | None:

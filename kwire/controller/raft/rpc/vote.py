@@ -42,7 +42,8 @@ def handle_request(
     1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
     2. A negative last offset or last epoch, or a last epoch that is not lower than the candidate's
        epoch (in a pre-vote: that is greater): INVALID_REQUEST.
-    3. A lower epoch: FENCED_LEADER_EPOCH. No candidate id: INVALID_REQUEST.
+    3. A lower epoch: FENCED_LEADER_EPOCH. No candidate id, or an epoch that leaves no room for
+       elections: INVALID_REQUEST.
     4. A greater epoch: become unattached in it, before anything is answered.
     5. Addressed to another voter id or directory: INVALID_VOTER_KEY.
     6. The role decides, from the candidate's key and from whether its log ends no earlier
