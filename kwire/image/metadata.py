@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from rpds import Queue
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.acls import AclsImage
@@ -34,7 +35,7 @@ class MetadataImage(Struct, frozen=True, kw_only=True):
     acls: AclsImage = AclsImage()
     scram: ScramImage = ScramImage()
     delegation_tokens: DelegationTokensImage = DelegationTokensImage()
-    unknown: tuple[VersionedRecord, ...] = ()
+    unknown: Queue[VersionedRecord] = Queue()
     before: MetadataImage | None = None
 
     @property

@@ -52,7 +52,7 @@ def apply(image: MetadataImage, record: MetadataRecord | VersionedRecord) -> Met
     if replay is not None:
         return replay(image, message)
     if isinstance(record, VersionedRecord) and isinstance(message, OpaqueRecord):
-        return replace(image, unknown=(*image.unknown, record))
+        return replace(image, unknown=image.unknown.enqueue(record))
     raise ReplayError(f"{type(message).__name__} is not a record of the metadata log")
 
 

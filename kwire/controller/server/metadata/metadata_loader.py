@@ -7,6 +7,7 @@ SnapshotGenerator, a snapshot is written when the log has grown.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from kwire.controller.raft import OffsetAndEpoch
@@ -19,6 +20,8 @@ from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.state_machine.activation import check_can_lead
 from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.image import MetadataImage, apply_all
+
+logger = logging.getLogger(__name__)
 
 
 class MetadataLoader:
@@ -47,6 +50,7 @@ class MetadataLoader:
         self._published = published
         self._bootstrap: MetadataImage | None = None
         self._loaded = asyncio.Event()
+        self._has_told_unknown = False
         self._snapshotter = Snapshotter(
             log,
             runtime.raft,
@@ -139,6 +143,16 @@ class MetadataLoader:
 
     def _publish(self) -> None:
         """Show the committed part of what the replay has applied."""
+        unknown = self._replay.last.view.image.unknown
+        if unknown and not self._has_told_unknown:
+            self._has_told_unknown = True
+            first = next(iter(unknown))
+            logger.warning(
+                "the metadata have records that kwire does not know, the first of type %d, version"
+                " %d: they change nothing here, and snapshots of this node leave them out",
+                first.type,
+                first.version,
+            )
         committed = self._replay.committed
         if committed.offset != self.offset:
             self.offset = committed.offset
