@@ -24,6 +24,7 @@ from kwire.logdir.names import (
     LEADER_EPOCH_CHECKPOINT,
     METADATA_FOLDER,
     OFFSET_INDEX_SUFFIX,
+    PARTITION_METADATA,
     QUORUM_STATE,
     SEGMENT_SUFFIX,
     SNAPSHOT_SUFFIX,
@@ -86,8 +87,11 @@ class Dump:
                 )
             for file in files:
                 yield from self.lines(file)
-            if path.name == METADATA_FOLDER:
-                self._compare(path)
+            for folder in (path, path / METADATA_FOLDER):
+                # A copy of some of the files is no folder of a node.
+                is_log = folder.name == METADATA_FOLDER
+                if is_log and self.fs.exists(folder / PARTITION_METADATA):
+                    self._compare(folder)
             return
         self.fs.open(path).close()  # says that there is none before anything else is said
         yield f"Dumping {path}"

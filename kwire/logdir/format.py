@@ -17,6 +17,7 @@ from kwire.errors import InvalidValue
 from kwire.logdir.bootstrap import write_bootstrap
 from kwire.logdir.features import bootstrap_records, effective_levels, effective_metadata_version
 from kwire.logdir.filesystem import DISK, FileSystem
+from kwire.logdir.lock import LOCK_FILE
 from kwire.logdir.meta_properties import (
     MetaProperties,
     read_meta_properties,
@@ -135,6 +136,8 @@ def write(plan: FormatPlan, now: datetime, fs: FileSystem = DISK) -> None:
     listener = plan.properties.controller_listener
     for folder, kind, directory_id in plan.directories:
         fs.make_folder(folder)
+        # Left by a node whose directory was emptied: the new one has not run yet.
+        fs.remove(folder / LOCK_FILE)
         write_bootstrap(folder, plan.records, millis, fs)
         if kind in (DirectoryKind.VOTER, DirectoryKind.NON_VOTER):
             batches = build_snapshot(

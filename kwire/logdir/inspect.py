@@ -8,7 +8,7 @@ problems here are those with which a node does not start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from kwire.logdir.meta_properties import (
     read_meta_properties,
 )
 from kwire.logdir.names import METADATA_FOLDER
-from kwire.logdir.recovery import contradiction
+from kwire.logdir.recovery import check_folder, contradiction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +69,20 @@ def _log_problems(
     logs = [folder for folder in folders if fs.is_folder(folder / METADATA_FOLDER)]
     found = (contradiction(fs, folder / METADATA_FOLDER, metas.get(folder)) for folder in logs)
     problems = [problem for problem in found if problem]
+    # Of a node of KRaft; which of several directories had the log is not known.
+    if not logs and any(meta.version for meta in metas.values()):
+        problems += map(str, _without_log(fs, folders))
     if len(logs) > 1:
         problems.append(f"{' and '.join(map(str, logs))} have a metadata log each.")
     return problems
+
+
+def _without_log(fs: FileSystem, folders: list[Path]) -> Iterator[FileError]:
+    for folder in folders:
+        try:
+            check_folder(fs, folder)
+        except FileError as error:
+            yield error
 
 
 def _problems(

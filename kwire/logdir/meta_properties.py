@@ -13,7 +13,7 @@ from uuid import UUID
 
 from kwire.errors import FileError, InvalidValue
 from kwire.logdir.filesystem import DISK, FileSystem
-from kwire.logdir.names import META_PROPERTIES
+from kwire.logdir.names import META_PROPERTIES, METADATA_FOLDER, PARTITION_METADATA
 from kwire.text.ids import parse_uuid, uuid_text
 from kwire.text.properties import parse_properties, properties_text
 
@@ -100,7 +100,14 @@ def verify_directories(
     found: dict[Path, MetaProperties] = {}
     for folder in folders:
         meta = read_meta_properties(folder, fs)
-        # 1.
+        # 1. A crash while it is formatted leaves no log.
+        if meta is None and fs.exists(folder / METADATA_FOLDER / PARTITION_METADATA):
+            raise FileError(
+                f"is not there, but {METADATA_FOLDER} is: restore the file; to go on without, write"
+                f" version=1, node.id={node_id}, cluster.id=… and directory.id=…, a line each,"
+                " with the ids that the other controllers know",
+                file=folder / META_PROPERTIES,
+            )
         if meta is None or meta.cluster_id is None or meta.node_id is None:
             raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
         if meta.node_id != node_id:

@@ -14,6 +14,7 @@ from kwire.errors import FileError
 from kwire.logdir.filesystem import FileSystem
 from kwire.logdir.indexes import read_offset_index, read_time_index
 from kwire.logdir.leader_epochs import LeaderEpochs, parse_leader_epochs, parse_partition_metadata
+from kwire.logdir.lock import LOCK_FILE
 from kwire.logdir.meta_properties import MetaProperties
 from kwire.logdir.names import (
     BOOTSTRAP_SNAPSHOT,
@@ -120,13 +121,17 @@ def _noted_epochs(fs: FileSystem, folder: Path) -> LeaderEpochs:
     Raises FileError for one that is not of its form: both are replaced whole.
     """
     epochs, partition = folder / LEADER_EPOCH_CHECKPOINT, folder / PARTITION_METADATA
-    if fs.exists(partition):
-        topic = parse_partition_metadata(fs.read_file(partition), partition)
-        if topic != METADATA_TOPIC_ID:
-            raise FileError(f"is of the topic {topic}, not of the metadata", file=partition)
-    if not fs.exists(epochs):
-        return LeaderEpochs()
-    return parse_leader_epochs(fs.read_file(epochs), epochs)
+    try:
+        if fs.exists(partition):
+            topic = parse_partition_metadata(fs.read_file(partition), partition)
+            if topic != METADATA_TOPIC_ID:
+                raise FileError(f"is of the topic {topic}, not of the metadata", file=partition)
+        if not fs.exists(epochs):
+            return LeaderEpochs()
+        return parse_leader_epochs(fs.read_file(epochs), epochs)
+    except FileError as error:
+        reason = f"{error.reason}; restore it, or remove it to go on with what is left"
+        raise FileError(reason, file=error.file, offset=error.offset) from None
 
 
 def _read_segments(fs: FileSystem, log: RecoveredLog, names: list[str], write: bool) -> None:
@@ -226,8 +231,10 @@ def _check_snapshots(fs: FileSystem, log: RecoveredLog) -> None:
             reason = f"{error.reason}; {remedy}"
             raise FileError(reason, file=error.file, offset=error.offset) from None
         # A snapshot of a later epoch is about to take the place of the log.
-        is_inside = log.start < id.offset <= log.end and id.epoch <= (log.epochs.latest or 0)
-        if is_inside and (epoch := log.epochs.at(id.offset - 1)) != id.epoch:
+        is_of_log = log.start < id.offset and id.epoch <= (log.epochs.latest or 0)
+        epoch = log.epochs.at(min(id.offset, log.end) - 1)
+        differs = epoch != id.epoch if id.offset <= log.end else (epoch or 0) > id.epoch
+        if is_of_log and differs:
             reason = f"ends in epoch {id.epoch}, where the log has epoch {epoch}; {remedy}"
             raise FileError(reason, file=path)
     if log.start and not usable:
@@ -242,7 +249,10 @@ def check_quorum_state(fs: FileSystem, log: RecoveredLog) -> QuorumState | None:
     FileError if the log knows of later epochs, or if no election can follow.
     """
     path = log.folder / QUORUM_STATE
-    state = read_quorum_state(log.folder, fs)
+    try:
+        state, known = read_quorum_state(log.folder, fs), ""
+    except FileError as error:
+        state, known = None, error.reason
     epoch = state.data.leader_epoch if state else 0
     if epoch == LAST_EPOCH:
         raise FileError(
@@ -251,9 +261,9 @@ def check_quorum_state(fs: FileSystem, log: RecoveredLog) -> QuorumState | None:
             " of these files",
             file=path,
         )
-    if epoch >= log.last_epoch and (state or not log.end):
+    if epoch >= log.last_epoch and (state or not log.end) and not known:
         return state
-    known = f"has epoch {epoch}" if state else "is not there"
+    known = known or (f"has epoch {epoch}" if state else "is not there")
     # An epoch that the log does not know: in all that it knows this replica may have voted.
     data = QuorumStateData(leader_id=-1, leader_epoch=log.last_epoch + 1, voted_id=-1)
     line = QuorumState(data=data, version=0).encode().decode()
@@ -292,6 +302,17 @@ def check_directory_id(
                 " to begin a new replica, format an empty directory",
                 file=log.folder.parent / META_PROPERTIES,
             )
+
+
+def check_folder(fs: FileSystem, folder: Path) -> None:
+    """Raise FileError if a directory has no folder for the metadata log any more.
+
+    Nodes make it before they lock the directory.
+    """
+    lock = folder / LOCK_FILE
+    if fs.exists(lock) and not fs.is_folder(folder / METADATA_FOLDER):
+        reason = f"a node ran here, but {METADATA_FOLDER} is not there; {RESTORE}; to begin with an"
+        raise FileError(f"{reason} empty log, remove this file", file=lock)
 
 
 def contradiction(fs: FileSystem, folder: Path, meta: MetaProperties | None = None) -> str | None:

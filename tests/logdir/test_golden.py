@@ -131,6 +131,18 @@ def test_control_records_are_empty_lines_where_record_metadata_is_skipped() -> N
     assert lines[7].startswith('| payload: {"type":"BEGIN_TRANSACTION_RECORD","version":0')
 
 
+def test_a_dump_of_a_node_s_folder_tells_what_is_missing_there(copy: Path) -> None:
+    (copy / "quorum-state").unlink()
+    dump = Dump()
+    list(dump.lines(copy))
+    (problem,) = dump.problems
+    assert problem.startswith(f"{copy}/quorum-state, byte 0: is not there, but the log has epoch 1")
+    (copy / "partition.metadata").unlink()
+    copied = Dump()
+    list(copied.lines(copy))
+    assert copied.problems == []
+
+
 def test_a_folder_is_dumped_file_by_file_and_problems_are_told_apart(copy: Path) -> None:
     segment = copy / "00000000000000000116.log"
     data = bytearray(segment.read_bytes())

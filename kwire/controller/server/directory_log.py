@@ -33,7 +33,12 @@ from kwire.logdir.meta_properties import (
     verify_directories,
 )
 from kwire.logdir.quorum_state import QuorumState, write_quorum_state
-from kwire.logdir.recovery import RecoveredLog, check_directory_id, check_quorum_state
+from kwire.logdir.recovery import (
+    RecoveredLog,
+    check_directory_id,
+    check_folder,
+    check_quorum_state,
+)
 from kwire.logdir.server_properties import StorageProperties
 from kwire.logdir.snapshots import (
     SnapshotFile,
@@ -85,7 +90,11 @@ class DirectoryLog:
                 )
             self.election = ElectionState.from_data(state.data) if state else None
 
-        # Before any file is opened for writing: another process may run on this directory.
+        # The folder first, as in Kafka: whatever has been locked had one. Nothing else before the
+        # lock, since another process may run on this directory.
+        check_folder(fs, folder)
+        fs.make_folder(self._folder)
+        fs.flush_folder(folder)
         self._lock = DirectoryLock(folder, fs)
         try:
             config = LogConfig(segment_bytes=segment_bytes)

@@ -2,6 +2,7 @@
 
 import random
 import re
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -178,6 +179,18 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Path], None], str]] = [
         "b/meta.properties, byte 0: directory.id .* is that of .*a, too",
     ),
     ("not formatted", "b", lambda f: (f / "meta.properties").unlink(), "b is not formatted"),
+    (
+        "no meta.properties where there is a log",
+        "a",
+        lambda f: (f / "meta.properties").unlink(),
+        "a/meta.properties, byte 0: is not there, but __cluster_metadata-0 is: restore the file",
+    ),
+    (
+        "no folder of the log where a node ran",
+        "a",
+        lambda f: shutil.rmtree(f / "__cluster_metadata-0"),
+        r"a/\.lock, byte 0: a node ran here, but .*__cluster_metadata-0 is not there",
+    ),
     ("another node", "b", edit("node.id", "node.id=2"), "b belongs to node 2, not 1: set node.id"),
     (
         "another cluster",
