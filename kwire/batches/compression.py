@@ -1,15 +1,17 @@
 """The codecs of record batches, framed as Kafka frames them, with a bound on what they unpack to.
 
-cramjam does the compressing. Kafka's own are the block framing of snappy (that of xerial's
-snappy-java) and the descriptor checksum of lz4, which message format 0 computes over the wrong
-bytes (KAFKA-3160).
+cramjam does the compressing, zlib unpacks gzip. Kafka's own are the block framing of snappy (that
+of xerial's snappy-java) and the descriptor checksum of lz4, which message format 0 computes over
+the wrong bytes (KAFKA-3160).
 """
 
 from __future__ import annotations
 
 import mmap
 import struct
+import zlib
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 from types import ModuleType
@@ -59,11 +61,17 @@ XERIAL = b"\x82SNAPPY\0"
 XERIAL_BLOCK = 32 * 1024
 """Bytes before compression in one block of snappy-java."""
 
+_GZIP_MAGIC = b"\x1f\x8b\x08"
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+_GZIP_IN, _GZIP_OUT = 1 << 14, 1 << 20
+_GZIP_LEAST = 18
+"""Bytes that Java's GZIPInputStream wants more of before it looks for another member."""
+
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _XERIAL_VERSIONS = struct.pack(">ii", 1, 1)
 _XERIAL_HEADER = len(XERIAL) + len(_XERIAL_VERSIONS)
 _INT32 = struct.Struct(">i")
-_LZ4_INDEPENDENT, _LZ4_SIZED = 0x20, 0x08
+_LZ4_INDEPENDENT, _LZ4_BLOCK_CHECKSUM, _LZ4_SIZED, _LZ4_CONTENT_CHECKSUM = 0x20, 0x10, 0x08, 0x04
 
 
 def compress(data: bytes, compression: Compression, *, magic: int = 2) -> bytes:
@@ -80,16 +88,24 @@ def compress(data: bytes, compression: Compression, *, magic: int = 2) -> bytes:
     return data
 
 
-def decompress(data: bytes, compression: int, *, magic: int = 2, limit: Limit = LIMIT) -> bytes:
+LIMIT_IN_USE: ContextVar[Limit] = ContextVar("LIMIT_IN_USE", default=LIMIT)
+"""The limit of whoever names none: a command that reads trusted batches may set another."""
+
+
+def decompress(
+    data: bytes, compression: int, *, magic: int = 2, limit: Limit | None = None
+) -> bytes:
     """Return the unpacked data.
 
-    Raises TooLarge before more than the limit is made, else BatchError.
+    limit: by default that of `LIMIT_IN_USE`. Raises TooLarge before more than that is made, else
+    BatchError.
     """
+    limit = limit or LIMIT_IN_USE.get()
     match compression:
         case Compression.NONE:
             return data
         case Compression.GZIP:
-            return _unpack(cramjam.gzip, data, limit)
+            return _unpack_gzip(data, limit)
         case Compression.SNAPPY:
             return _unpack_snappy(data, limit)
         case Compression.LZ4:
@@ -117,6 +133,36 @@ def _unpack(codec: ModuleType, data: bytes, limit: Limit) -> bytes:
         if size > most:
             raise _too_large(most)
         return room[:size]
+
+
+def _unpack_gzip(data: bytes, limit: Limit) -> bytes:
+    """Unpack members as Java's GZIPInputStream does.
+
+    What follows a member is another one if it is long enough for one and begins as one; anything
+    else is ignored.
+    """
+    most = limit.of(len(data))
+    parts: list[bytes] = []
+    size = position = 0
+    member, view = zlib.decompressobj(_GZIP_WINDOW), memoryview(data)
+    while True:
+        # In pieces: what is behind a member is copied, and there may be thousands of them.
+        piece = view[position : position + _GZIP_IN]
+        try:
+            parts.append(member.decompress(piece, _GZIP_OUT))
+        except zlib.error as error:
+            raise BatchError(f"gzip: {error}") from None
+        size += len(parts[-1])
+        if size > most:
+            raise _too_large(most)
+        position += len(piece) - len(member.unused_data or member.unconsumed_tail)
+        if member.eof:
+            rest = view[position:]
+            if len(rest) <= _GZIP_LEAST or rest[:3] != _GZIP_MAGIC:
+                return b"".join(parts)
+            member = zlib.decompressobj(_GZIP_WINDOW)
+        elif not piece and not parts[-1]:
+            raise BatchError("gzip: the data are cut off")
 
 
 def _pack_snappy(data: bytes) -> bytes:
@@ -185,15 +231,31 @@ def _pack_lz4(data: bytes, magic: int) -> bytes:
 
 
 def _checked_lz4(data: bytes, magic: int) -> bytes:
-    """Return the frame with the checksum that the descriptor should have; format 0 has it wrong."""
+    """Return the first frame, as Kafka reads no other, with the checksum that it should have.
+
+    In format 0 the descriptor has a wrong one.
+    """
     if len(data) < 7 or not data.startswith(LZ4_MAGIC):
         raise BatchError("lz4: no frame begins here")
     if not data[4] & _LZ4_INDEPENDENT:
         raise BatchError("lz4: blocks that depend on each other are not allowed in Kafka")
+    end = 14 if data[4] & _LZ4_SIZED else 6
+    data = data[: _lz4_end(data, end + 1)]
     if magic != 0:
         return data
-    end = 14 if data[4] & _LZ4_SIZED else 6
     return data[:end] + _descriptor_checksum(data[4:end]) + data[end + 1 :]
+
+
+def _lz4_end(data: bytes, position: int) -> int:
+    """Return where a frame ends whose first block is at `position`, or where the data do."""
+    flags = data[4]
+    while position + 4 <= len(data):
+        size = int.from_bytes(data[position : position + 4], "little") & 0x7FFF_FFFF
+        position += 4
+        if not size:
+            return position + (4 if flags & _LZ4_CONTENT_CHECKSUM else 0)
+        position += size + (4 if flags & _LZ4_BLOCK_CHECKSUM else 0)
+    return len(data)
 
 
 def _descriptor_checksum(descriptor: bytes) -> bytes:
@@ -219,7 +281,10 @@ def _rotated(value: int, bits: int) -> int:
 
 
 def _too_large(most: int) -> TooLarge:
-    return TooLarge(f"unpacks to more than {most} bytes; allow more where the sender is trusted")
+    return TooLarge(
+        f"unpacks to more than {most} bytes; allow more where the sender is trusted:"
+        " `kwire decode`, `log dump` and `capture cat` have --unpack-limit for that"
+    )
 
 
 def _corrupt(codec: ModuleType, error: Exception) -> BatchError:

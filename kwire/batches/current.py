@@ -12,7 +12,7 @@ import construct
 from construct import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb
 from crc32c import crc32c
 
-from kwire.batches.compression import LIMIT, Limit, decompress, known
+from kwire.batches.compression import Limit, decompress, known
 from kwire.batches.layout import START, packed
 from kwire.batches.record import Record, RecordReader, TimestampType, next_sequence
 from kwire.errors import BatchError
@@ -92,7 +92,7 @@ class RecordBatch:
         if crc != self.crc:
             raise BatchError(f"the CRC is {crc:08x}, {self.crc:08x} is written", offset=CHECKED)
 
-    def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
+    def records(self, limit: Limit | None = None) -> Iterator[Record]:
         """Yield the records, one after the other.
 
         Raises BatchError as soon as one of them is malformed.
@@ -103,7 +103,7 @@ class RecordBatch:
             return  # whatever follows the header: Kafka does not look at it either
         yield from self.records_in(self.unpacked(limit))
 
-    def unpacked(self, limit: Limit) -> bytes:
+    def unpacked(self, limit: Limit | None) -> bytes:
         """Return the bytes of the records."""
         return decompress(self.data[LAYOUT.size :], self.attributes & COMPRESSION, limit=limit)
 

@@ -14,7 +14,7 @@ from zlib import crc32
 import construct
 from construct import Int8sb, Int32sb, Int32ub, Int64sb
 
-from kwire.batches.compression import LIMIT, Compression, Limit, decompress, known
+from kwire.batches.compression import Compression, Limit, decompress, known
 from kwire.batches.current import APPEND_TIME, COMPRESSION
 from kwire.batches.layout import MAGIC, PREFIX, START, START_LAYOUT, packed
 from kwire.batches.record import NO_SEQUENCE, NO_TIMESTAMP, Record, TimestampType
@@ -83,7 +83,7 @@ class LegacyBatch:
         if crc != self.crc:
             raise BatchError(f"the CRC is {crc:08x}, {self.crc:08x} is written", offset=CHECKED)
 
-    def records(self, limit: Limit = LIMIT) -> Iterator[Record]:
+    def records(self, limit: Limit | None = None) -> Iterator[Record]:
         """Yield the message, or those that it wraps, their CRCs checked."""
         key, value = self._key_and_value()
         if not self.attributes & COMPRESSION:
@@ -105,7 +105,7 @@ class LegacyBatch:
                 timestamp=self.timestamp if self._append_time else message.timestamp,
             )
 
-    def _unpacked(self, value: bytes | None, limit: Limit) -> bytes:
+    def _unpacked(self, value: bytes | None, limit: Limit | None) -> bytes:
         """Return the messages that this one wraps. They may be millions: none is kept."""
         if value is None:
             raise BatchError("a compressed message without a value")
@@ -158,7 +158,7 @@ class LegacyBatch:
         """Offset of the first record: a compressed message has to be unpacked for it."""
         if not self.attributes & COMPRESSION:
             return self.offset
-        data = self._unpacked(self._key_and_value()[1], LIMIT)
+        data = self._unpacked(self._key_and_value()[1], None)
         first, _ = START_LAYOUT.unpack_from(data)
         return int(self._base(data) + first)
 

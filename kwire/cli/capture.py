@@ -15,6 +15,7 @@ from kwire.cli.flow_options import (
     Only,
     ShowSecrets,
     To,
+    UnpackLimit,
     Verbose,
     View,
     display,
@@ -74,6 +75,7 @@ def cat(
     verbose: Verbose = False,
     as_json: AsJson = False,
     show_secrets: ShowSecrets = False,
+    unpack_limit: UnpackLimit = None,
 ) -> None:
     """Show recorded RPCs as `kwire proxy` does; damage goes to stderr, with exit code 1.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.flow_options import UnpackLimit
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message
@@ -62,6 +63,7 @@ def decode(
             "--exact", help="Add what that JSON loses: unknown tagged fields, bytes of records."
         ),
     ] = False,
+    unpack_limit: UnpackLimit = None,
 ) -> None:
     """Decode requests, responses and all other Kafka messages.
 

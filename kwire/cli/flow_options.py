@@ -1,4 +1,4 @@
-"""Options that say which flows are shown and how: of `proxy`, `capture cat` and `replay` alike."""
+"""Options of what is shown and how: of `proxy`, `capture cat` and `replay` alike, and `decode`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,30 @@ if TYPE_CHECKING:
     from kwire.cli.display import Display
     from kwire.proxy.flows.language import Expression
 
+
+def _allow(context: typer.Context, mebibytes: int | None) -> int | None:
+    """Let batches unpack to so much, however little they are, until the command ends."""
+    if mebibytes is not None:
+        from kwire.batches.compression import LIMIT_IN_USE, Limit
+
+        size = mebibytes << 20
+        token = LIMIT_IN_USE.set(Limit(size=size, free=size))
+        context.call_on_close(lambda: LIMIT_IN_USE.reset(token))
+    return mebibytes
+
+
+UnpackLimit = Annotated[
+    int | None,
+    typer.Option(
+        "--unpack-limit",
+        metavar="MIB",
+        min=1,
+        max=2047,
+        callback=_allow,
+        help="Let a compressed batch have so many MiB, where you trust its sender; by default a"
+        " hundred times its size, but at least 1 and at most 64.",
+    ),
+]
 Only = Annotated[
     list[str] | None, typer.Option("--api", metavar="NAME", help="Show this API only; repeatable.")
 ]

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kwire.cli.flow_options import UnpackLimit
+
 app = typer.Typer(
     help="Show the files of a metadata log (KIP-595, KIP-630).",
     no_args_is_help=True,
@@ -35,6 +37,7 @@ def dump(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON value a line, for each record.")
     ] = False,
+    unpack_limit: UnpackLimit = None,
 ) -> None:
     """Print segments, snapshots and the small files beside them.
 

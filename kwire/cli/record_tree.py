@@ -51,7 +51,7 @@ def _records(batch: Batch) -> Iterator[Record | Tree]:
 
 
 def _about(batch: Batch) -> str:
-    about = [f"offsets {batch.base_offset}-{batch.last_offset}"]
+    about = [f"offsets {batch.base_offset}-{batch.last_offset}", f"format {batch.magic}"]
     if isinstance(batch, RecordBatch):
         about.append(f"leader epoch {batch.partition_leader_epoch}")
         about += ["control"] * batch.is_control + ["transactional"] * batch.is_transactional

@@ -107,6 +107,8 @@ def decode_request(frame: bytes) -> RequestFrame:
     Raises UnsupportedVersion if the API or version is unknown.
     """
     head = request_head(frame)
+    # First: of a version that is not known, the header is not known either.
+    request(head.key).at(head.version)
     header_version = request_header_version(head.key, head.version)
     header, offset = RequestHeader.decode_from(frame, header_version)
     body, end = request(head.key).decode_from(frame, head.version, offset)

@@ -164,6 +164,10 @@ BAD_INPUT = {
         ["0012 0009 00000001 0000 00"],
         "ApiVersionsRequest has versions 0-5, not 9",
     ),
+    "unknown version, whose header would be flexible": (
+        ["0003 0063 00000001 0005 6b77697265"],
+        "MetadataRequest has versions 0-13, not 99",
+    ),
     "unknown message": (
         ["--message", "AddRaftVoterReq", "--version", "0", "00"],
         "did you mean 'AddRaftVoterRequest'",

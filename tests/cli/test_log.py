@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+from kwire.batches import Compression, Record, build_batch
 from tests.support.cli.command import Command
 from tests.support.paths import FIXTURES
 
@@ -85,3 +86,18 @@ def test_unknown_and_missing_files_are_named(kwire: Command, tmp_path: Path) -> 
     run = kwire("log", "dump", str(tmp_path / "missing.log"))
     assert run.code == 1
     assert "No such file" in run.err
+
+
+def test_a_batch_that_shrank_more_than_a_hundredfold_is_shown_on_request(
+    kwire: Command, tmp_path: Path
+) -> None:
+    segment = tmp_path / "00000000000000000000.log"
+    record = Record(value=bytes(3_000_000))
+    segment.write_bytes(build_batch([record], compression=Compression.GZIP))
+    run = kwire("log", "dump", str(segment))
+    assert run.code == 1
+    assert "unpacks to more than 1048576 bytes" in run.error
+    for _ in range(2):  # the limit ends with the command
+        assert kwire("log", "dump", str(segment), "--unpack-limit", "3").code == 0
+        assert kwire("log", "dump", str(segment), "--unpack-limit", "2").code == 1
+        assert kwire("log", "dump", str(segment)).code == 1

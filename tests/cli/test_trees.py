@@ -28,7 +28,7 @@ def topic(name: str) -> bytes:
 def test_metadata_records_are_decoded() -> None:
     batch = build_batch([Record(value=topic("orders"))], base_offset=17, partition_leader_epoch=3)
     shown = text(record_trees(batch))
-    assert "batch: offsets 17-17, leader epoch 3" in shown
+    assert "batch: offsets 17-17, format 2, leader epoch 3" in shown
     assert "offset 17: TopicRecord v0" in shown
     assert 'name: "orders"' in shown
 
