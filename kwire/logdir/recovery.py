@@ -7,6 +7,7 @@ work. The order of all writes (`MetadataLog`) sees to it that a crash never look
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,6 @@ from kwire.logdir.names import (
     OFFSET_INDEX_SUFFIX,
     PARTITION_METADATA,
     QUORUM_STATE,
-    TIME_INDEX_SUFFIX,
     OffsetAndEpoch,
     is_index,
     is_left_over,
@@ -80,8 +80,8 @@ def recover(fs: FileSystem, folder: Path, *, write: bool = True) -> RecoveredLog
 
     1. The small files are of their form.
     2. Segments are sound and follow each other; the last one may end torn.
-    3. Every index has its segment, and knows of no more than that has.
-    4. leader-epoch-checkpoint knows of no more than the segments have.
+    3. Neither indexes nor leader-epoch-checkpoint know of more than the segments have.
+    4. leader-epoch-checkpoint has the epochs of the batches.
     5. Snapshots are whole and of this log, and one stands for what is before the log's start.
 
     write: open the segments for writing. Raises FileError for what no crash explains.
@@ -101,12 +101,9 @@ def recover(fs: FileSystem, folder: Path, *, write: bool = True) -> RecoveredLog
         # 2.
         _read_segments(fs, log, names, write)
         # 3.
-        for name, offset in indexed.items():
-            _check_index(log, names, folder / name, offset)
+        _check_end(fs, log, names, indexed, noted)
         # 4.
         _check_epochs(log, noted)
-        if not log.segments:
-            _check_begun(fs, log)
         # 5.
         _check_snapshots(fs, log)
     except BaseException:
@@ -167,55 +164,63 @@ def _last_indexed(fs: FileSystem, path: Path) -> int:
     return max((entry[offset] for entry in entries), default=-1)
 
 
-def _check_index(log: RecoveredLog, names: list[str], path: Path, offset: int) -> None:
-    base = int(path.stem)
-    segment = next((segment for segment in log.segments if segment.base_offset == base), None)
-    name = segment_name(base)
-    remedy = f"{RESTORE}; to go on with what is left, remove {path.stem}{OFFSET_INDEX_SUFFIX}"
-    remedy += f" and {path.stem}{TIME_INDEX_SUFFIX}"
-    if segment is None:
+def _check_end(
+    fs: FileSystem,
+    log: RecoveredLog,
+    names: list[str],
+    indexed: Mapping[str, int],
+    noted: LeaderEpochs,
+) -> None:
+    """Raise FileError if another file knows of more than the segments have.
+
+    An index is removed before its segment, and an epoch is noted when its first batch is on the
+    disk. A crash leaves a log without segments only where a snapshot is about to take its place.
+    """
+    ends = {segment.base_offset: segment.next_offset for segment in log.segments}
+    knowing: dict[str, str] = {}
+    for name, offset in indexed.items():
+        segment = segment_name(int(name[:20]))
         # Kafka renames a segment that it removes before it renames the indexes.
-        if f"{name}.deleted" not in names:
-            raise FileError(f"the segment {name} is not there; {remedy}", file=path)
-    elif offset >= segment.next_offset:
-        reason = f"the log ends at offset {segment.next_offset}, {path.name} knows of {offset}"
-        raise FileError(f"{reason}; {remedy}", file=segment.path, offset=segment.size)
+        if offset >= ends.get(int(name[:20]), offset + 1):
+            knowing[name] = f"offset {offset}"
+        elif segment not in names and f"{segment}.deleted" not in names:
+            knowing[name] = f"{segment}"
+    if noted.starts and _are_beyond(log, noted.starts):
+        last = noted.starts[-1]
+        knowing[LEADER_EPOCH_CHECKPOINT] = f"epoch {last.epoch} from offset {last.offset} on"
+    has_snapshot = any(id != BOOTSTRAP_SNAPSHOT for id in log.snapshots)
+    if not log.segments and not has_snapshot and fs.exists(log.folder / PARTITION_METADATA):
+        knowing[PARTITION_METADATA] = "a log"
+    if not knowing:
+        return
+    what = f"the log ends at offset {log.end}" if log.segments else "is not there"
+    known = ", ".join(f"{name} knows of {more}" for name, more in knowing.items())
+    remedy = f"{RESTORE}; to go on with what is left, remove {' and '.join(knowing)}"
+    path = log.segments[-1].path if log.segments else log.folder / segment_name(0)
+    size = log.segments[-1].size if log.segments else 0
+    raise FileError(f"{what}, but {known}; {remedy}", file=path, offset=size)
+
+
+def _are_beyond(log: RecoveredLog, starts: tuple[OffsetAndEpoch, ...]) -> bool:
+    """Return True if the segments lack the first record of the epoch that was noted last."""
+    last = starts[-1]
+    # Where all of a log was cleaned, what is left is the epoch at its end, which a snapshot has.
+    is_cleaned = len(starts) == 1 and last == OffsetAndEpoch(offset=log.end, epoch=log.last_epoch)
+    return not log.segments or (last.offset >= log.end and not is_cleaned)
 
 
 def _check_epochs(log: RecoveredLog, noted: LeaderEpochs) -> None:
-    """Compare the epochs that were noted with those of the batches.
-
-    An epoch is noted when its first batch is on the disk, and forgotten before that is removed.
-    """
-    remedy = f"{RESTORE}; to go on with what is left, remove {LEADER_EPOCH_CHECKPOINT}"
-    checkpoint = log.folder / LEADER_EPOCH_CHECKPOINT
-    for number, start in enumerate(noted.starts):
-        # Before the log's start: it was cleaned. Where that took all of the log, the first entry is
-        # the epoch at its end, which the snapshot there has.
-        is_cleaned = number == 0 and start.offset == log.end and start.epoch == log.last_epoch
-        if log.segments and (start.offset < log.start or is_cleaned):
+    """Compare the epochs that were noted with those of the batches."""
+    for start in noted.starts:
+        # Before the log's start: it was cleaned.
+        if not log.start <= start.offset < log.end:
             continue
-        what = f"epoch {start.epoch} from offset {start.offset} on"
-        if not log.segments:
-            raise FileError(f"has {what}, but there is no segment; {remedy}", file=checkpoint)
-        if start.offset >= log.end:
-            last = log.segments[-1]
-            reason = f"the log ends at offset {log.end}, {checkpoint.name} has {what}; {remedy}"
-            raise FileError(reason, file=last.path, offset=last.size)
         if (epoch := log.epochs.at(start.offset)) != start.epoch:
-            reason = f"has {what}, where the log has epoch {epoch}; {remedy}"
-            raise FileError(reason, file=checkpoint)
-
-
-def _check_begun(fs: FileSystem, log: RecoveredLog) -> None:
-    """Raise FileError if a log without segments had one before.
-
-    A crash leaves that only where a snapshot is about to take the log's place.
-    """
-    partition = log.folder / PARTITION_METADATA
-    if fs.exists(partition) and log.snapshots in ([], [BOOTSTRAP_SNAPSHOT]):
-        reason = f"the log has no segment {segment_name(0)}; {RESTORE}; to begin with an empty log,"
-        raise FileError(f"{reason} remove this file", file=partition)
+            raise FileError(
+                f"has epoch {start.epoch} from offset {start.offset} on, where the log has epoch"
+                f" {epoch}; {RESTORE}; to go on with what is left, remove this file",
+                file=log.folder / LEADER_EPOCH_CHECKPOINT,
+            )
 
 
 def _check_snapshots(fs: FileSystem, log: RecoveredLog) -> None:
