@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def run_file(file: Path) -> None:
     """Run the configuration of a file and log its events, until SIGTERM, which drains, or Ctrl-C.
 
-    Raises WrongUsage for a file that cannot be used.
+    Raises WrongUsage for a file that cannot be used, also for rules and scripts that it names.
     """
     try:
         config = read_config(file)
@@ -38,7 +38,7 @@ def run_file(file: Path) -> None:
         raise WrongUsage(str(error)) from error
     lines = config.log or LogLinesConfig()
     with logging_to_stderr(lines.form, lines.level):
-        asyncio.run(_run(config, ServiceLog(), file))
+        _run_to_the_end(config, ServiceLog(), file)
 
 
 def run_options(config: ProxyConfig) -> None:
@@ -56,12 +56,16 @@ def run_options(config: ProxyConfig) -> None:
         if config.log is not None:
             ending.enter_context(logging_to_stderr(config.log.form, config.log.level))
         ending.callback(service_screen.end)
-        try:
-            asyncio.run(_run(config, service_screen))
-        except InvalidValue as error:  # of a file that an option names
-            raise WrongUsage(str(error)) from error
+        _run_to_the_end(config, service_screen)
     if service_screen.has_failed:
         raise typer.Exit(1)
+
+
+def _run_to_the_end(config: ProxyConfig, report: Report, file: Path | None = None) -> None:
+    try:
+        asyncio.run(_run(config, report, file))
+    except InvalidValue as error:  # of a file that an option or the configuration names
+        raise WrongUsage(str(error)) from error
 
 
 async def _run(config: ProxyConfig, report: Report, file: Path | None = None) -> None:

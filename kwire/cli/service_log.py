@@ -20,6 +20,7 @@ from kwire.proxy.service.events import (
     ServiceEventKind,
 )
 from kwire.text.untrusted import harmless
+from kwire.text.yaml_file import mistakes
 
 WAITING = 10_000
 """Lines that may wait for a slow reader; those that find no room are left out."""
@@ -161,7 +162,7 @@ class ServiceLog:
             _log_change(event)
         elif (level := _LEVELS.get(event.kind)) is not None:
             fields = {"cluster": event.cluster or None, "node": event.node}
-            for line in event.reason.splitlines() or [""]:
+            for line in mistakes(event.reason) or [""]:
                 log.log(level, "%s%s", event.text, f": {line}" if line else "", extra=fields)
 
     def _log_notice(self, event: ClusterNotice) -> None:

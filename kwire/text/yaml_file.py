@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -26,13 +28,28 @@ _REASONS = {
 }
 """pydantic's types of errors, in words of the file."""
 
+_MISTAKE = re.compile(r"^(?! )", re.MULTILINE)
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 
 M = TypeVar("M", bound="Strict")
 
+_Place = tuple[int | str, ...]
+
 
 class BadFile(InvalidValue):
-    """A file that cannot be used; a line for each thing that is wrong, with its place."""
+    """A file that cannot be used; a line for each thing that is wrong, with its place.
+
+    Lines that begin with a space show the place of the mistake before them.
+    """
+
+    def in_file(self, path: Path) -> str:
+        """Return the text with the file's name at each mistake."""
+        return _MISTAKE.sub(lambda _: f"{path}: ", str(self))
+
+
+def mistakes(text: str) -> list[str]:
+    """Return the mistakes of the text of a BadFile, without what shows their places."""
+    return [line for line in text.splitlines() if not line.startswith(" ")]
 
 
 class Strict(BaseModel):
@@ -77,21 +94,37 @@ def checked(model: type[M], data: object, wrong: type[BadFile], context: object 
 
 
 def _lines(error: ValidationError) -> list[str]:
-    """Return a line for each mistake, but none for a list that mistakes have left empty."""
-    mistakes = error.errors(include_url=False, include_input=False)
-    inner = {mistake["loc"][:end] for mistake in mistakes for end in range(len(mistake["loc"]))}
+    """Return a line for each mistake, but none for a list that mistakes have left empty.
+
+    A key that is unknown where one of nearly its name is missing is one mistake.
+    """
+    found = error.errors(include_url=False, include_input=False)
+    inner = {mistake["loc"][:end] for mistake in found for end in range(len(mistake["loc"]))}
+    missing = [mistake["loc"] for mistake in found if mistake["type"] == "missing"]
+    unknown = [mistake["loc"] for mistake in found if mistake["type"] == "extra_forbidden"]
+    meant = {place: _nearest(place, missing) for place in unknown}
     lines = [
-        _line(mistake)
-        for mistake in mistakes
-        if mistake["type"] != "too_short" or mistake["loc"] not in inner
+        _line(mistake, meant.get(mistake["loc"]))
+        for mistake in found
+        if mistake["loc"] not in meant.values()
+        and (mistake["type"] != "too_short" or mistake["loc"] not in inner)
     ]
     more = len(lines) - SHOWN
     return [*lines[:SHOWN], f"{more} more mistakes"] if more > 0 else lines
 
 
-def _line(error: Any) -> str:
+def _nearest(place: _Place, missing: list[_Place]) -> _Place | None:
+    """Return the missing key of the same mapping whose name is nearly that of an unknown one."""
+    *around, name = place
+    beside = {str(other[-1]): other for other in missing if [*other[:-1]] == around}
+    close = get_close_matches(str(name), beside, n=1)
+    return beside[close[0]] if close else None
+
+
+def _line(error: Any, meant: _Place | None) -> str:
     path = "".join(
         f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
     )
     reason = _REASONS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return f"{path.removeprefix('.')[:CUT] or 'the file'}: {reason}"
+    hint = f"; is {meant[-1]} meant?" if meant else ""
+    return f"{path.removeprefix('.')[:CUT] or 'the file'}: {reason}{hint}"

@@ -30,6 +30,10 @@ def test_rules_and_scripts_that_are_saved_are_loaded_again(
             write(rules, "rules: [{match: ~api Nothing, drop: true}]")
             assert "no API is called 'Nothing'" in run.next_event("not loaded")["message"]
             assert ask(client) == ANSWER
+            write(script, "import sys\nsys.exit(1)")
+            # The rules' error, with a mark below its column, was one event: this one is the next.
+            assert run.next_line()["message"].endswith("line 2: SystemExit: 1")
+            write(script, SCRIPT.format(action="None"))
             write(rules, "rules: [{name: all, match: ~api ApiVersions, close: true, after: 1h}]")
             run.next_event("the filters were loaded again")
             assert ask(client) == ANSWER

@@ -113,7 +113,10 @@ class Filters:
         wanting = [handler.filter for handler in self.handlers(key, version, direction)]
         if key == ENVELOPE:
             wanting += [filter_ for filter_ in self._filters if filter_.looks_inside]
-        return any(filter_.must_see(key, direction, size) for filter_ in wanting)
+        return any(
+            self._asked(filter_, "must_see", filter_.must_see, key, direction, size)
+            for filter_ in wanting
+        )
 
     @property
     def look_inside(self) -> bool:
@@ -166,17 +169,23 @@ class Filters:
             method = methods.get(name)
             if method is None or version not in getattr(method, "versions", _ALL):
                 continue
-            if name not in _GENERAL or self._wants(filter_, key, version, direction):
+            if name not in _GENERAL or self._asked(
+                filter_, "wants", filter_.wants, key, version, direction
+            ):
                 yield FilterHandler(filter_, method)
 
-    def _wants(self, filter_: Filter, key: int, version: int, direction: Direction) -> bool:
+    def _asked(
+        self, filter_: Filter, question: str, method: Callable[..., object], *about: object
+    ) -> bool:
         """Ask a filter; return False where it fails, so that it sees nothing of this kind."""
         try:
-            return bool(filter_.wants(key, version, direction))
-        except Exception as error:
-            name = filter_.name
-            if self.is_first_report(f"{name}.wants", error):
-                logger.warning("%s.wants failed: %s: %s", name, type(error).__name__, error)
+            return bool(method(*about))
+        except KeyboardInterrupt:  # of the user
+            raise
+        except BaseException as error:  # SystemExit of a filter must not end the proxy
+            name = f"{filter_.name}.{question}"
+            if self.is_first_report(name, error):
+                logger.warning("%s failed: %s: %s", name, type(error).__name__, error)
             return False
 
 

@@ -37,7 +37,16 @@ from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
 from kwire.text.untrusted import cut_repr, read_text
 from kwire.text.yaml_data import COMMAND_BOUNDS, BadYaml, read_yaml_data
-from kwire.text.yaml_file import BadFile, Rate, Seconds, Strict, checked, read_yaml, seconds
+from kwire.text.yaml_file import (
+    BadFile,
+    Rate,
+    Seconds,
+    Strict,
+    checked,
+    mistakes,
+    read_yaml,
+    seconds,
+)
 
 
 class BadRules(BadFile):
@@ -237,9 +246,7 @@ def read_rule(text: str) -> tuple[Rule, ...]:
     try:
         return checked(RulesFile, {"rules": [value]}, BadRules).rules
     except BadRules as error:
-        # What is indented shows the column in an expression.
-        lines = str(error).replace("rules[1].", "").splitlines()
-        raise BadRules("; ".join(line for line in lines if not line.startswith("  "))) from error
+        raise BadRules("; ".join(mistakes(str(error).replace("rules[1].", "")))) from error
 
 
 def load_rules(path: Path) -> RulesFile:
@@ -250,4 +257,4 @@ def load_rules(path: Path) -> RulesFile:
     try:
         return read_rules(text)
     except BadRules as error:
-        raise BadRules(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error
+        raise BadRules(error.in_file(path)) from error

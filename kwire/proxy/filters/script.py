@@ -33,7 +33,9 @@ def load(path: Path) -> list[Filter]:
         Filters(filters)
     except OSError as error:
         raise BadScript(f"cannot read {path}: {error.strerror}") from error
-    except Exception as error:
+    except KeyboardInterrupt:  # of the user
+        raise
+    except BaseException as error:  # a script may raise SystemExit: that must not end the proxy
         raise BadScript(f"{path}{_line(error, path)}: {_error_text(error)}") from error
     if not filters:
         raise BadScript(f"{path} defines no class that is a Filter, and no `filters`")
@@ -51,7 +53,7 @@ def _filters(module: ModuleType) -> list[Filter]:
     ]
 
 
-def _line(error: Exception, path: Path) -> str:
+def _line(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
     stack = traceback.extract_tb(error.__traceback__)
@@ -59,7 +61,7 @@ def _line(error: Exception, path: Path) -> str:
     return f", line {frames[-1].lineno}" if frames else ""
 
 
-def _error_text(error: Exception) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, InvalidValue):
         return str(error)
     return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"

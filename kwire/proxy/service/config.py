@@ -450,4 +450,4 @@ def parse_config(path: Path) -> ProxyConfig:
     try:
         return read_yaml(ProxyConfig, text, BadConfig, context=path.parent)
     except BadConfig as error:
-        raise BadConfig(f"{path}: {error}".replace("\n", f"\n{path}: ")) from error
+        raise BadConfig(error.in_file(path)) from error

@@ -164,6 +164,7 @@ def test_every_example_has_a_test_and_a_line_in_the_readme() -> None:
 WRONG = {
     "x = (": ", line 1: SyntaxError",
     "\n1 / 0": ", line 2: ZeroDivisionError: division by zero",
+    "import sys\nsys.exit(3)": ", line 2: SystemExit: 3",
     "x = 1": "defines no class that is a Filter",
     "from kwire.proxy import Filter": "defines no class that is a Filter",
     "from kwire.proxy import Filter\nclass F(Filter):\n    def on_vot_request(self, a, b): ...": (

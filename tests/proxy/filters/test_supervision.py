@@ -93,10 +93,13 @@ def test_a_client_is_let_in_or_refused_where_on_connect_is_wrong(
     assert text.startswith("Doorman.on_connect failed, the client is ")
 
 
-def test_a_filter_whose_wants_fails_sees_nothing(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit])
+def test_a_filter_whose_wants_fails_sees_nothing(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
     class Unsure(Filter):
         def wants(self, *arguments: object) -> bool:
-            raise RuntimeError("no idea")
+            raise error("no idea")
 
         def on_request(self, request: object, call: Call) -> Stall:
             return Stall()
@@ -104,7 +107,7 @@ def test_a_filter_whose_wants_fails_sees_nothing(caplog: pytest.LogCaptureFixtur
     dialogue = through(Unsure())
     assert dialogue.ask(VOTE) == VOTE
     assert [record.message for record in caplog.records] == [
-        "Unsure.wants failed: RuntimeError: no idea"
+        f"Unsure.wants failed: {error.__name__}: no idea"
     ]
 
 

@@ -85,9 +85,14 @@ class Running:
     def next_event(self, text: str) -> dict[str, Any]:
         """The next event whose message has this text."""
         while True:
-            line: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE))
+            line = self.next_line()
             if text in line["message"]:
                 return line
+
+    def next_line(self) -> dict[str, Any]:
+        """The next event."""
+        line: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE))
+        return line
 
     def listening(self) -> tuple[str, int]:
         """The next address at which it listens."""
