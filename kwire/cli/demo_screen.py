@@ -52,14 +52,13 @@ class DemoScreen:
         if self._over:
             return
         self.counts.add(seen)
-        connection = seen.connection if isinstance(seen, Notice) else seen.flow.connection
         if isinstance(seen, Notice):
             if seen.kind not in (NoticeKind.OPENED, NoticeKind.CLOSED):
-                self._limited((seen.kind, connection.node_id), seen)
-        elif self._every or connection.client_id == CLIENT_ID:
-            self._show(seen, "", tree=self._verbose and connection.client_id == CLIENT_ID)
+                self._limited((seen.kind, seen.connection.node_id), seen)
+        elif self._every or seen.flow.client_id == CLIENT_ID:
+            self._show(seen, "", tree=self._verbose and seen.flow.client_id == CLIENT_ID)
         else:
-            self._limited((seen.flow.key, client_and_node(connection)), seen)
+            self._limited((seen.flow.key, client_and_node(seen.flow)), seen)
 
     def _limited(self, kind: tuple[object, ...], seen: DecodedFlow | Notice) -> None:
         at = seen.at if isinstance(seen, Notice) else seen.flow.at

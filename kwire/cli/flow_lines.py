@@ -17,6 +17,8 @@ from kwire.cli.tree_screen import draw
 from kwire.proxy import (
     ClientConnection,
     DecodedFlow,
+    Event,
+    Flow,
     Notice,
     NoticeKind,
     Outcome,
@@ -56,7 +58,7 @@ def flow_lines(
     flow = decoded.flow
     head = Text.assemble(
         *_stamp(flow.at, flow.connection),
-        (_padded_client_and_node(flow.connection, console), "cyan"),
+        (_padded_client_and_node(flow, console), "cyan"),
         (f"{flow.api} v{flow.version}".ljust(API), "bold"),
         (f"  {flow.handling:<{HANDLING}}" if handling else "", HANDLED.get(flow.handling, "dim")),
         (f"{_latency(decoded):>{LATENCY}}  ", "dim"),
@@ -78,17 +80,20 @@ def notice_lines(notice: Notice, console: Console) -> RenderableType:
     style = "dim" if notice.kind in QUIET else "yellow"
     head = Text.assemble(
         *_stamp(notice.at, notice.connection),
-        (_padded_client_and_node(notice.connection, console), "cyan"),
+        (_padded_client_and_node(notice, console), "cyan"),
     )
     summary = Text(f"{notice.kind.value}: {printable(notice.text)}", style)
     return Group(*_beside(head, summary, console))
 
 
-def client_and_node(connection: ClientConnection, *, brief: bool = False) -> str:
+def client_and_node(event: Event, *, brief: bool = False) -> str:
     """Return `1 → 3000` for nodes; for an unknown id a name or an address, with `brief` a port."""
+    connection = event.connection
     client, node = str(connection.peer), str(connection.node_id)
     if connection.peer is None:
-        client = printable(connection.client_id or _address(connection.client, brief), 40)
+        # A connection may have requests of several client ids: each flow has its own.
+        client_id = event.client_id if isinstance(event, Flow) else connection.client_id
+        client = printable(client_id or _address(connection.client, brief), 40)
     if connection.node_id is None:
         node = _address(connection.upstream, brief)
     return f"{client} → {node}"
@@ -105,9 +110,9 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def _padded_client_and_node(connection: ClientConnection, console: Console) -> str:
+def _padded_client_and_node(event: Event, console: Console) -> str:
     """Return client and node, in a terminal never wider than their column."""
-    text = client_and_node(connection, brief=console.is_terminal)
+    text = client_and_node(event, brief=console.is_terminal)
     if console.is_terminal and len(text) > CLIENT_AND_NODE:
         text = f"{text[: CLIENT_AND_NODE - 1]}…"
     return f"{text:{CLIENT_AND_NODE}}  "

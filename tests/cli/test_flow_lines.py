@@ -12,7 +12,7 @@ from kwire.cli.flow_lines import client_and_node, duration, flow_lines, notice_l
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-from kwire.proxy import DecodedFlow, Notice, NoticeKind
+from kwire.proxy import ClientConnection, DecodedFlow, Notice, NoticeKind
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 
 
@@ -77,10 +77,23 @@ def test_a_lost_flow_has_no_latency() -> None:
 
 
 def test_who_asks_whom_names_nodes_where_they_are_known() -> None:
-    assert client_and_node(connection()) == "1 → 3000"
-    assert client_and_node(connection(peer=None)) == "raft-client-1 → 3000"
-    assert client_and_node(connection(node_id=None)) == "1 → 127.0.0.1:9093"
-    assert client_and_node(connection(node_id=None), brief=True) == "1 → :9093"
+    def asks(on: ClientConnection, *, brief: bool = False) -> str:
+        return client_and_node(flow(BrokerHeartbeatRequest(), None, 1, on=on).flow, brief=brief)
+
+    assert asks(connection()) == "1 → 3000"
+    assert asks(connection(peer=None)) == "raft-client-1 → 3000"
+    assert asks(connection(node_id=None)) == "1 → 127.0.0.1:9093"
+    assert asks(connection(node_id=None), brief=True) == "1 → :9093"
+
+
+def test_an_rpc_has_the_client_id_of_its_own_request() -> None:
+    on = connection(peer=None)
+    decoded = flow(BrokerHeartbeatRequest(), None, 1, on=on)
+    on.client_id = "a-later-one"
+    assert "raft-client-1 → 3000" in shown(decoded, 160)[0]
+    assert decoded.flow.sender == "raft-client-1"
+    notice = Notice(connection=on, at=AT, kind=NoticeKind.CLOSED, text="closed")
+    assert client_and_node(notice) == "a-later-one → 3000"
 
 
 @pytest.mark.parametrize(

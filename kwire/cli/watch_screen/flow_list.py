@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from kwire.cli.flow_lines import API, CLIENT_AND_NODE, LATENCY, client_and_node, duration
 from kwire.cli.watch_screen.flow_log import FlowLog, FlowLogEntry
-from kwire.proxy import ClientConnection, DecodedFlow, Notice, NoticeKind, Outcome, summarize
+from kwire.proxy import DecodedFlow, Event, Notice, NoticeKind, Outcome, summarize
 from kwire.proxy.flows.text import printable
 
 _PLAIN, _DIM, _WHO = Style(), Style(dim=True), Style(color="cyan")
@@ -152,7 +152,7 @@ def _segments(entry: FlowLogEntry) -> list[Segment]:
     mark = Segment(held, _HELD) if entry.held else Segment(f"{latency:>{LATENCY}}", _DIM)
     pad = Segment(" " * (LATENCY - len(held)) if entry.held else "", _PLAIN)
     return [
-        *_head(flow.at, flow.connection),
+        *_head(flow),
         Segment(f"{flow.api} v{flow.version}".ljust(API), _API),
         pad,
         mark,
@@ -163,12 +163,12 @@ def _segments(entry: FlowLogEntry) -> list[Segment]:
 def _notice(notice: Notice) -> list[Segment]:
     quiet = notice.kind in (NoticeKind.OPENED, NoticeKind.CLOSED)
     text = f"{notice.kind.value}: {printable(notice.text)}"
-    return [*_head(notice.at, notice.connection), Segment(text, _DIM if quiet else _WARN)]
+    return [*_head(notice), Segment(text, _DIM if quiet else _WARN)]
 
 
-def _head(at: float, connection: ClientConnection) -> list[Segment]:
-    time = datetime.fromtimestamp(at).strftime("%H:%M:%S.%f")[:12]
-    asks = client_and_node(connection, brief=True)
+def _head(event: Event) -> list[Segment]:
+    time = datetime.fromtimestamp(event.at).strftime("%H:%M:%S.%f")[:12]
+    asks = client_and_node(event, brief=True)
     asks = f"{asks[: CLIENT_AND_NODE - 1]}…" if len(asks) > CLIENT_AND_NODE else asks
     return [Segment(f"{time}  ", _DIM), Segment(f"{asks:{CLIENT_AND_NODE}}  ", _WHO)]
 

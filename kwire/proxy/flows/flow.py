@@ -36,13 +36,6 @@ class ClientConnection:
     login: ObservedLogin | None = None
     paired: bool = True
 
-    @property
-    def label(self) -> str:
-        """The client's node id, client id or address, whichever is known first; printable."""
-        if self.peer is not None:
-            return f"node {self.peer}"
-        return printable(self.client_id or self.client)
-
 
 class Outcome(Enum):
     """The fate of a request."""
@@ -101,6 +94,16 @@ class Flow:
     notes: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     request_body: object = field(default=None, repr=False)
+
+    @property
+    def sender(self) -> str:
+        """The client's node id, client id or address, whichever is known first; printable."""
+        peer = self.connection.peer
+        return (
+            f"node {peer}"
+            if peer is not None
+            else printable(self.client_id or self.connection.client)
+        )
 
     @property
     def api(self) -> str:

@@ -98,7 +98,7 @@ class ClusterFilters:
         message = f"{flow.api} v{flow.version}"
         if flow.answered is not None:
             message = f"the answer to {message}"
-        self._tell(ServiceEventKind.MESSAGE_HELD, f"{message} of {flow.connection.label}")
+        self._tell(ServiceEventKind.MESSAGE_HELD, f"{message} of {flow.sender}")
 
     def _commanded(self, sentence: str) -> None:
         self._replace()
