@@ -21,6 +21,7 @@ from kwire.cli.flow_options import (
 )
 from kwire.cli.lazy import lazy_group
 from kwire.cli.proxy_options import (
+    AddressFile,
     AdvertisedHost,
     AllowedNodes,
     Check,
@@ -34,6 +35,7 @@ from kwire.cli.proxy_options import (
     ListenTls,
     LogFormat,
     MetricsAt,
+    NodePorts,
     OffLoopback,
     Read,
     Record,
@@ -85,6 +87,8 @@ def proxy(
     rewrite_endpoints: RewriteEndpoints = False,
     advertised_host: AdvertisedHost = None,
     allowed_nodes: AllowedNodes = None,
+    address_file: AddressFile = None,
+    node_ports: NodePorts = None,
     strict: Strict = False,
     serve: Serve = None,
     serve_config: ServeConfigFile = None,

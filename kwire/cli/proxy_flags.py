@@ -28,6 +28,8 @@ PLACES = (
     ("rewrite_endpoints", "clusters.rewrite_endpoints"),
     ("advertised_host", "clusters.advertised_host"),
     ("allowed_nodes", "clusters.allowed_nodes"),
+    ("address_file", "clusters.address_file"),
+    ("node_ports", "clusters.node_ports"),
     ("strict", "clusters.strict"),
     ("serve", "clusters.serve.mode"),
     ("serve_config", "clusters.serve.client_config"),

@@ -121,6 +121,21 @@ AllowedNodes = Annotated[
         "not at the hosts of --listen and ports from 1024; may be repeated.",
     ),
 ]
+AddressFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --rewrite-endpoints or --serve: keep the addresses that are given out for nodes"
+        " in this file, and listen there again at the next start.",
+    ),
+]
+NodePorts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FIRST-LAST",
+        help="With --rewrite-endpoints or --serve: ports for nodes that have no --listen.",
+    ),
+]
 Strict = Annotated[
     bool,
     typer.Option(

@@ -51,6 +51,7 @@ _LEVELS = {
     ServiceEventKind.SIMULATING: logging.WARNING,
     ServiceEventKind.RIGHTS_LENT: logging.WARNING,
     ServiceEventKind.READY: logging.INFO,
+    ServiceEventKind.ADDRESS_NOT_KEPT: logging.WARNING,
     ServiceEventKind.CERTIFICATE_INVALID: logging.WARNING,
     ServiceEventKind.RULE_REPLACED: logging.WARNING,
     ServiceEventKind.RULE_COMMANDED: logging.INFO,

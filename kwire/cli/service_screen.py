@@ -18,6 +18,7 @@ _STYLES = {
     ServiceEventKind.FEEDING: "dim",
     ServiceEventKind.SIMULATING: "bold white on red",
     ServiceEventKind.RIGHTS_LENT: "yellow",
+    ServiceEventKind.ADDRESS_NOT_KEPT: "yellow",
     ServiceEventKind.CERTIFICATE_INVALID: "yellow",
     ServiceEventKind.MESSAGE_HELD: "cyan",
     ServiceEventKind.RULE_REPLACED: "yellow",

@@ -38,6 +38,16 @@ PLACES: dict[str, tuple[tuple[str, ...], str, object]] = {
         "clusters.0.allowed_nodes.1",
         AddressRule("*.b", range(9092, 9095)),
     ),
+    "address_file": (
+        ("--rewrite-endpoints", "--address-file", "given.yaml"),
+        "clusters.0.address_file",
+        Path("given.yaml"),
+    ),
+    "node_ports": (
+        ("--rewrite-endpoints", "--node-ports", "19200-19299"),
+        "clusters.0.node_ports",
+        range(19200, 19300),
+    ),
     "strict": (("--strict",), "clusters.0.strict", True),
     "serve": (SERVE, "clusters.0.serve.mode", "metadata"),
     "serve_config": ((*SERVE, "--serve-config", "c"), "clusters.0.serve.client_config", Path("c")),

@@ -21,6 +21,7 @@ from kwire.errors import LocalError
 from kwire.net.security import read_security
 from kwire.net.tls import ClientTls, ServerTls
 from kwire.permissions import Exposure, exposure_to_change, exposure_to_readers
+from kwire.proxy.data_path.given_addresses import GivenAddresses
 from kwire.proxy.filters.rules import load_rules
 from kwire.proxy.filters.script import BadScript
 from kwire.proxy.service.config import ClusterConfig, ProxyConfig, RecordConfig
@@ -131,6 +132,11 @@ def _of_cluster(key: str, cluster: ClusterConfig) -> Iterator[NamedFile]:
         yield NamedFile(key=f"{key}.scripts[{number}]", path=script, read=_compile)
     if cluster.rules is not None:
         yield NamedFile(key=f"{key}.rules", path=cluster.rules, read=load_rules)
+    if cluster.address_file is not None:
+        path = cluster.address_file
+        yield NamedFile(
+            key=f"{key}.address_file", path=path, read=lambda path: GivenAddresses(path).read()
+        )
     if cluster.feed is not None and cluster.feed.token is not None:
         token = cluster.feed.token
         yield NamedFile(key=f"{key}.feed.token", path=token, is_secret=True, read=read_token)

@@ -21,6 +21,7 @@ from kwire.messages.endpoint_type import EndpointType
 from kwire.messages.metadata_topic import is_metadata_topic, metadata_logs
 from kwire.messages.registry import api_keys, request
 from kwire.net.address import Address, is_wildcard
+from kwire.proxy.addresses.address_book import local_host
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.flows.decoded import DecodedFlow
@@ -126,16 +127,16 @@ class BypassWatch:
         A name with a port of the proxy's is taken for the proxy's host, unless the proxy itself
         connects to that name and port.
         """
-        host = _normalized(address.host)
+        host = local_host(address.host)
         for listener, here in self._addresses().items():
             upstream = listener.upstream
             if address.port != here.port:
                 continue
-            if host in (_normalized(here.host), _normalized(listener.listen.host)):
+            if host in (local_host(here.host), local_host(listener.listen.host)):
                 return True
             # Names are not resolved: that would ask a name server in the data path, and clients may
             # get other answers than the proxy's host (decision 35).
-            is_node = (host, address.port) == (_normalized(upstream.host), upstream.port)
+            is_node = (host, address.port) == (local_host(upstream.host), upstream.port)
             listens_everywhere = is_wildcard(here.host)
             if not is_node and (listens_everywhere or not _is_ip(host)):
                 return True
@@ -218,10 +219,6 @@ def _described_role(response: DescribeClusterResponse) -> NodeRole:
 def _name(node: NamedNode) -> str:
     _, node_id, address = node
     return f"a node at {address}" if node_id is None else f"node {node_id} at {address}"
-
-
-def _normalized(host: str) -> str:
-    return "127.0.0.1" if host.lower() == "localhost" else host.lower()
 
 
 def _is_ip(host: str) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from kwire.net.address import Address
 from kwire.proxy.addresses.address_book import MessageAddress, OnListener, address_key
+from kwire.proxy.data_path.given_addresses import GivenAddress
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.flows.flow import Flow, Outcome
 
@@ -34,14 +35,16 @@ EXPIRY = 3600.0
 class OpenedListener:
     """A listener for an address in messages.
 
-    named_at: when a node named it last, seconds of a steady clock. requests: flows of requests that
-    named it, before a node did. listener, address: None while it is being opened; the address is
-    what others are given. waiting: is called when it is open.
+    listener_name: of the node's listener, "" if no message names it. named_at: when a node named it
+    last, seconds of a steady clock. requests: flows of requests that named it, before a node did.
+    listener, address: None while it is being opened; the address is what others are given. waiting:
+    is called when it is open.
     """
 
     node: Address
     node_id: int | None
     named_at: float
+    listener_name: str = ""
     guard: ListenerGuard = field(default_factory=ListenerGuard)
     listener: Listener | None = None
     address: Address | None = None
@@ -67,7 +70,23 @@ class OpenedListeners:
 
     def begin(self, node: Address, named: MessageAddress, now: float) -> OpenedListener:
         """Add a listener that is about to be opened."""
-        opened = OpenedListener(node=node, node_id=named.node_id, named_at=now)
+        opened = OpenedListener(
+            node=node, node_id=named.node_id, named_at=now, listener_name=named.listener_name
+        )
+        self._by_node[address_key(node)] = opened
+        return opened
+
+    def restore(self, former: GivenAddress, listener: Listener, now: float) -> OpenedListener:
+        """Add a listener that an earlier run had."""
+        node = former.upstream
+        opened = OpenedListener(
+            node=node,
+            node_id=former.node_id,
+            named_at=now,
+            listener_name=former.listener_name,
+            guard=ListenerGuard(believed=True),
+            listener=listener,
+        )
         self._by_node[address_key(node)] = opened
         return opened
 

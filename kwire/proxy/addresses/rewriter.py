@@ -48,6 +48,7 @@ class AddressRewriter:
                 node_id=node_id if node_address.node_id is None else node_address.node_id,
                 by_node=not isinstance(message, Request),
                 flow=_flow(call),
+                listener_name=node_address.listener_name,
             )
             await self._rewrite(node_address, named, call, refusals)
             changed |= node_address.address != before
@@ -77,7 +78,11 @@ class AddressRewriter:
                         node_address.change(self._book.node_address(address))
                     else:
                         named = MessageAddress(
-                            address=address, node_id=node, by_node=True, flow=_flow(call)
+                            address=address,
+                            node_id=node,
+                            by_node=True,
+                            flow=_flow(call),
+                            listener_name=node_address.listener_name,
                         )
                         await self._rewrite(node_address, named, call, refusals)
         self._report(refusals, call)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from ssl import SSLContext
@@ -40,6 +41,9 @@ BACKLOG = 512
 
 FAILURES = 1000
 """Failures of TLS that are remembered as reported."""
+
+ANSWER_TIME = 1.0
+"""Seconds in which a node at the proxy's own host has to answer."""
 
 DRAIN_LOOK = 0.05
 """Seconds between looks at connections that are to end."""
@@ -118,13 +122,14 @@ class Proxy:
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
-    async def listen(self, listener: Listener) -> Address:
+    async def listen(self, listener: Listener, at: Address | None = None) -> Address:
         """Listen in front of one more node; return the address, with the port that was chosen.
 
-        Raises CannotListen, BadTls.
+        at: where, if the listener leaves the port open. Raises CannotListen, BadTls.
         """
         loop = asyncio.get_running_loop()
-        host, port = listener.listen.host, listener.listen.port
+        at = at or listener.listen
+        host, port = at.host, at.port
         # Before the port is taken: a bad certificate leaves nothing to undo.
         open_listener = _OpenListener(listener, self._limits)
         try:
@@ -133,7 +138,7 @@ class Proxy:
             )
         except OSError as error:
             reason = why_not_bound(error)
-            raise CannotListen(f"cannot listen at {listener.listen}: {reason}") from error
+            raise CannotListen(f"cannot listen at {at}: {reason}") from error
         self._servers[listener] = server
         self._open_listeners[listener] = open_listener
         name = server.sockets[0].getsockname()
@@ -176,9 +181,15 @@ class Proxy:
         """Return True while a client is connected there."""
         return listener in self._relays.values()
 
-    async def is_kafka(self, listener: Listener) -> bool:
-        """Connect to the node once; return True if it is reached, and answers if it is guarded."""
+    async def is_kafka(self, listener: Listener, node: Address | None = None) -> bool:
+        """Connect to the node once; return True if it is reached, and answers if it is guarded.
+
+        node: another one, which has to answer as Kafka does.
+        """
         upstream = self._open_listeners[listener].upstream
+        if node is not None:
+            timeout = min(upstream.timeout, ANSWER_TIME)
+            upstream = replace(upstream, targets=(node,), timeout=timeout, prove=True)
         return await reach(upstream, _HangUp(), lambda target: None) is None
 
     async def unlisten(self, listener: Listener) -> None:

@@ -107,6 +107,12 @@ class NodeAddress:
         """The address in the message as it is now."""
         return Address(getattr(self.group, self.field.host), getattr(self.group, self.field.port))
 
+    @property
+    def listener_name(self) -> str:
+        """The name of the node's listener; "" if the message does not name it."""
+        names = (getattr(self.group, name, "") for name in ("name", "listener"))
+        return next(filter(None, names), "")
+
     def change(self, new: Address) -> None:
         """Write another address into the message."""
         setattr(self.group, self.field.host, new.host)

@@ -18,6 +18,7 @@ from kwire.net.service import ANONYMOUS
 from kwire.net.tasks import cancel_and_wait
 from kwire.observer import LiveImage
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
+from kwire.proxy.data_path.given_addresses import GivenAddresses
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.flows.flow import ClientConnection
@@ -41,7 +42,8 @@ class ServedCluster:
     of the first. client_config: a properties file for the proxy's own connections; without it they
     have the TLS of the first listener. Their principal needs CLUSTER_ACTION, to fetch the metadata
     log. lend_rights: let clients act as that principal. cluster_id: needed if controllers before
-    Kafka 3.7 do not tell it. allowed: the addresses that count of those in the metadata. Raises
+    Kafka 3.7 do not tell it. allowed: the addresses that count of those in the metadata. given:
+    keeps those that clients are given. Raises
     BadTls, InvalidValue.
     """
 
@@ -54,6 +56,7 @@ class ServedCluster:
         cluster_id: str | None = None,
         advertised_host: str | None = None,
         allowed: AllowedNodes | None = None,
+        given: GivenAddresses | None = None,
     ) -> None:
         configured = [listener.upstream for listener in listeners]
         allowed = allowed or AllowedNodes()
@@ -68,7 +71,7 @@ class ServedCluster:
             refusal,
         )
         self.live = LiveImage(configured, open=self.connector)
-        self.nodes = VirtualNodes(listeners, refusal, advertised_host)
+        self.nodes = VirtualNodes(listeners, refusal, advertised_host, given)
         self.connections = ConnectionPool(self.connector, connect_timeout=CONNECT_TIMEOUT)
         self.cluster_id = cluster_id
         has_principal = client_config is not None

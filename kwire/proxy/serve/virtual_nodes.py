@@ -16,11 +16,13 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kwire.errors import LocalError
 from kwire.image import MetadataImage
 from kwire.image.cluster import ClusterImage
 from kwire.net.address import Address
+from kwire.proxy.data_path.given_addresses import CannotKeep, GivenAddress, GivenAddresses
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
-from kwire.proxy.data_path.server import CannotListen, Proxy
+from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.flows.flow import NoticeKind
 from kwire.proxy.flows.text import printable
 
@@ -34,7 +36,8 @@ class VirtualNodes:
     """Opens the listeners that were given, and more for other nodes in the metadata.
 
     refusal: returns why an address in the metadata does not count, "" if it does. advertised_host:
-    the host that clients are given, in place of the one that listeners listen at.
+    the host that clients are given, in place of the one that listeners listen at. given: keeps the
+    addresses, so that a node has the same one after a restart of the proxy.
     """
 
     def __init__(
@@ -42,10 +45,12 @@ class VirtualNodes:
         first: Sequence[Listener],
         refusal: Callable[[Address], str],
         advertised_host: str | None = None,
+        given: GivenAddresses | None = None,
     ) -> None:
         self._first = tuple(first)
         self._refusal = refusal
         self._advertised_host = advertised_host
+        self._given = given or GivenAddresses()
         self._addresses: dict[int, Address] = {}
         self._opened: dict[int, Listener] = {}
         self._upstreams = {
@@ -78,13 +83,20 @@ class VirtualNodes:
         return registered
 
     async def start(self, proxy: Proxy, image: MetadataImage) -> None:
-        """Open the listeners that were given, and those of the image. Raises CannotListen."""
+        """Open the listeners that were given, and those of the image.
+
+        Raises CannotListen, BadAddressFile, CannotKeep.
+        """
+        self._given.read()
+        await self._given.save()
         controllers = [
             listener.upstream for listener in self._first if _is_controller(listener.node_id, image)
         ]
         for listener in self._first:
             standbys = tuple(address for address in controllers if address != listener.upstream)
-            await self._listen(proxy, replace(listener, standbys=standbys))
+            at = await proxy.listen(replace(listener, standbys=standbys))
+            if listener.node_id is not None:
+                self._addresses[listener.node_id] = self._advertised(listener, at.port)
         await self.follow(proxy, image)
 
     async def follow(self, proxy: Proxy, image: MetadataImage) -> None:
@@ -107,18 +119,34 @@ class VirtualNodes:
         for listener in self._missing(proxy, image):
             assert listener.node_id is not None, "it is for a node of the metadata"
             try:
-                await self._listen(proxy, listener)
-            except CannotListen as error:
+                await self._open(proxy, listener, listener.node_id)
+            except LocalError as error:
                 self._failed.add(listener.node_id)
                 logger.warning("clients will not see node %d: %s", listener.node_id, error)
-            else:
-                self._opened[listener.node_id] = listener
 
-    async def _listen(self, proxy: Proxy, listener: Listener) -> None:
-        address = await proxy.listen(listener)
-        if listener.node_id is not None:
-            host = self._advertised_host or listener.listen.host
-            self._addresses[listener.node_id] = Address(host, address.port)
+    async def _open(self, proxy: Proxy, listener: Listener, node_id: int) -> None:
+        """Listen for a node, at the port that it had before if there was one."""
+        known = [given.given for given in self._given if given.node_id == node_id]
+        former = known[-1] if known else None
+        opened, at = await self._given.listen(proxy, listener, former)
+        self._opened[node_id] = opened
+        address = self._advertised(listener, at.port)
+        if former is not None and former != address:
+            self._report(
+                proxy,
+                f"node {node_id} has {address} now, and not {former}, which clients were given",
+            )
+        given = GivenAddress(given=address, upstream=listener.upstream, node_id=node_id)
+        self._given.add(given)
+        try:
+            await self._given.save()
+        except CannotKeep as error:
+            self._report(proxy, f"{error}; a restarted proxy does not know what it has given out")
+        # Only now it is given to clients: the proxy may be killed at any time.
+        self._addresses[node_id] = address
+
+    def _advertised(self, listener: Listener, port: int) -> Address:
+        return Address(self._advertised_host or listener.listen.host, port)
 
     def _missing(self, proxy: Proxy, image: MetadataImage) -> Iterator[Listener]:
         known = self._addresses.keys() | self._failed

@@ -15,6 +15,7 @@ from kwire.proxy.addresses.new_listeners import NewListeners
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.copies import COPY_LIMIT, Copies
+from kwire.proxy.data_path.given_addresses import GivenAddresses
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.data_path.tap import Tap
@@ -52,6 +53,8 @@ PERMANENT = (
     "rewrite_endpoints",
     "advertised_host",
     "allowed_nodes",
+    "address_file",
+    "node_ports",
     "serve",
     "lend_rights",
 )
@@ -85,6 +88,7 @@ class ClusterRuntime:
         self._on_bypass = on_bypass
         self.recording = recording
         allowed = AllowedNodes(config.allowed_nodes)
+        self._given = GivenAddresses(config.address_file, config.node_ports)
         self.book = AddressBook(config.advertised_host) if config.rewrite_endpoints else None
         self.backend = self._make_backend(allowed, simulate)
         self.filters = ClusterFilters(
@@ -107,7 +111,9 @@ class ClusterRuntime:
         nodes_advertise = self.book is None and self.backend is None
         bypass = BypassWatch(lambda: self.proxy.addresses, self._bypassed)
         self._bypass = bypass if nodes_advertise else None
-        self._new = None if self.book is None else NewListeners(self.proxy, self.book, allowed)
+        self._new = (
+            None if self.book is None else NewListeners(self.proxy, self.book, allowed, self._given)
+        )
         self._parts = AsyncExitStack()
 
     def _make_backend(
@@ -122,6 +128,7 @@ class ClusterRuntime:
             config.advertised_host,
             allowed,
             simulate,
+            given=self._given,
             lend_rights=config.lend_rights,
             audit=self._audit,
         )
@@ -170,6 +177,12 @@ class ClusterRuntime:
     async def listen(self, listener: Listener) -> None:
         """Listen in front of one more node. Raises CannotListen, BadTls."""
         await (self.proxy if self._new is None else self._new).listen(listener)
+
+    async def listen_again(self) -> None:
+        """Listen where an earlier run did, and give out no address of a listener that is closed."""
+        if self._new is not None:
+            self._new.forget_closed()
+            await self._new.listen_again()
 
     def announce_feed(self) -> None:
         """Report where viewers find the feed, if there is one."""
@@ -227,7 +240,23 @@ class ClusterRuntime:
         text = f"listening at {address} in front of {listener.upstream}"
         kind, node = ServiceEventKind.LISTENING, listener.node_id
         self._report(ServiceEvent(kind=kind, text=text, cluster=self.name, node=node))
+        self._tell_what_is_not_kept(listener, address)
         self.certificates.check(listener)
+
+    def _tell_what_is_not_kept(self, listener: Listener, address: Address) -> None:
+        """Tell of an address that is given out, and that the next run would not listen at."""
+        gives_out = self.book is not None or self.backend is not None
+        is_configured = listener.guard is None and listener.listen.port
+        if not gives_out or is_configured or self.config.address_file is not None:
+            return
+        node = "" if listener.node_id is None else f"{listener.node_id}@"
+        at = f"{listener.listen.host}:{address.port}={listener.upstream}"
+        text = (
+            f"a restarted proxy would not listen at {address}, where nodes and clients that were"
+            f" given this address go on connecting: give --address-file (in a file: address_file),"
+            f" or --listen {node}{at}"
+        )
+        self._tell(ServiceEventKind.ADDRESS_NOT_KEPT, text)
 
     def _warn_of_certificate(self, sentence: str) -> None:
         self._tell(ServiceEventKind.CERTIFICATE_INVALID, sentence)

@@ -96,7 +96,7 @@ class Clusters:
 
         1. All rules and scripts are loaded, and new recordings and clusters begun.
         2. Listeners that are to go stop listening: another may want their address.
-        3. New listeners are opened.
+        3. New listeners are opened, then those where an earlier run listened.
         4. Filters and recordings change, and the connections of listeners that go are drained.
         Raises KwireError and OSError in 1 to 3, and then all is as it was.
         """
@@ -122,6 +122,8 @@ class Clusters:
             for cluster_config in config.clusters:
                 await self._listen(clusters[cluster_config.name], cluster_config, undo)
             undo.pop_all()
+        for cluster in clusters.values():
+            await cluster.listen_again()
         # 4.
         gone = [cluster for name, cluster in self._running.items() if name not in clusters]
         started = [cluster for name, cluster in clusters.items() if name not in self._running]

@@ -40,6 +40,7 @@ from kwire.text.yaml_file import BadFile, Seconds, Strict, read_yaml
 
 _LIMITS = Limits()
 _KEY = re.compile(r"\{(\w+)\}")
+_PORT_RANGE = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _OCTAL = re.compile(r"(0o?)?[0-7]{3}")
 _MODES = (0o600, 0o640, 0o644)
 _APIS = {name.lower(): name for name in APIS.values()}
@@ -88,6 +89,16 @@ def _topic(value: Any) -> Any:
     return TopicAddress.parse(value)
 
 
+def _port_range(value: Any) -> Any:
+    if isinstance(value, range):
+        return value
+    match = _PORT_RANGE.fullmatch(value) if isinstance(value, str) else None
+    ports = range(int(match[1]), int(match[2]) + 1) if match else range(0)
+    if not ports or ports[0] < 1 or ports[-1] >= 1 << 16:
+        raise ValueError(f"{cut_repr(value)} are no ports: write FIRST-LAST, as 19200-19299")
+    return ports
+
+
 def _expression(value: Any) -> Any:
     return parse(value) if isinstance(value, str) else value
 
@@ -118,6 +129,7 @@ def _relative_to_config(path: Path, info: ValidationInfo) -> Path:
 
 At = Annotated[InstanceOf[Address], BeforeValidator(_address)]
 Allowed = Annotated[InstanceOf[AddressRule], BeforeValidator(_address_rule)]
+Ports = Annotated[InstanceOf[range], BeforeValidator(_port_range)]
 Match = Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
 MatchText = Annotated[str, AfterValidator(_expression_text)]
 Api = Annotated[str, AfterValidator(_api)]
@@ -235,8 +247,9 @@ class ServeConfig(Strict):
 class ClusterConfig(Strict):
     """The nodes of a cluster, and what is done to their traffic.
 
-    lend_rights: clients act with rights of the proxy's own: of the certificate that it presents to
-    nodes, and of the principal of `serve.client_config`.
+    address_file: keeps the addresses that are given out. node_ports: those of nodes without a
+    listener here. lend_rights: clients act with rights of the proxy's own: of the certificate that
+    it presents to nodes, and of the principal of `serve.client_config`.
     """
 
     name: str = Field(default="", max_length=100)
@@ -248,6 +261,8 @@ class ClusterConfig(Strict):
     rewrite_endpoints: bool = False
     advertised_host: str | None = None
     allowed_nodes: tuple[Allowed, ...] = ()
+    address_file: File | None = None
+    node_ports: Ports = range(0)
     strict: bool = False
     serve: ServeConfig | None = None
     lend_rights: bool = False
@@ -302,14 +317,11 @@ class ClusterConfig(Strict):
             raise KeyConflict(
                 "{serve} tells the proxy's addresses itself: omit {rewrite_endpoints}"
             )
-        if self.advertised_host is not None and not proxy_tells:
-            raise KeyConflict(
-                "{advertised_host} is for {rewrite_endpoints} or {serve}: give one of them"
-            )
-        if self.allowed_nodes and not proxy_tells:
-            raise KeyConflict(
-                "{allowed_nodes} is for {rewrite_endpoints} or {serve}: give one of them"
-            )
+        for key in ("advertised_host", "allowed_nodes", "address_file", "node_ports"):
+            if getattr(self, key) and not proxy_tells:
+                raise KeyConflict(
+                    f"{{{key}}} is for {{rewrite_endpoints}} or {{serve}}: give one of them"
+                )
         for listener in self.listeners:
             host = listener.listen.host
             if proxy_tells and is_wildcard(host) and self.advertised_host is None:
@@ -430,6 +442,9 @@ class ProxyConfig(Strict):
         addresses = [str(listener.listen) for listener in listeners if listener.listen.port]
         if twice := _first_twice(addresses):
             raise ValueError(f"two listeners are to listen at {twice}")
+        files = [str(one.address_file) for one in self.clusters if one.address_file is not None]
+        if twice := _first_twice(files):
+            raise ValueError(f"two clusters keep their addresses in {twice}: give each its own")
         return self
 
 

@@ -24,6 +24,7 @@ class ServiceEventKind(Enum):
     SIMULATING = auto()
     RIGHTS_LENT = auto()
     READY = auto()
+    ADDRESS_NOT_KEPT = auto()
     CERTIFICATE_INVALID = auto()
     MESSAGE_HELD = auto()
     RULE_REPLACED = auto()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kwire.errors import InvalidValue
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
+from kwire.proxy.data_path.given_addresses import GivenAddresses
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.filters.filter import Filter
@@ -51,11 +52,13 @@ def serve_backend(
     allowed: AllowedNodes,
     simulate: SimulateController | None,
     *,
+    given: GivenAddresses,
     lend_rights: bool,
     audit: Callable[[RoutedChange], None],
 ) -> ServeBackend:
-    """Return the backend of a mode. audit: takes each change that is routed.
+    """Return the backend of a mode.
 
+    given: keeps the addresses of nodes. audit: takes each change that is routed.
     Raises BadTls, and InvalidValue for a bad client_config.
     """
     # The observer and the answers are loaded only for proxies that serve.
@@ -69,6 +72,7 @@ def serve_backend(
         cluster_id=config.cluster_id,
         advertised_host=advertised_host,
         allowed=allowed,
+        given=given,
     )
     if config.mode == "metadata":
         return serve_metadata(cluster, audit)

@@ -5,9 +5,6 @@ and a consumer lose nothing, and bytes change only where an address stands.
 """
 
 import asyncio
-import json
-import sys
-from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -39,7 +36,7 @@ from kwire.proxy.flows.node_addresses import node_addresses
 from kwire.text.properties import parse_properties
 from real_kafka import Cluster, Layout, free_port
 from tests.support.eventually import eventually
-from tests.support.paths import ROOT
+from tests.support.proxy.addresses.traffic import PATIENCE, traffic
 from tests.support.proxy.recording_relay import Recorder, recording
 from tests.support.proxy.tcp_connections import bypasses
 from tests.support.real_kafka.own_cluster import OwnCluster
@@ -48,7 +45,6 @@ CONTROLLERS, JOINING, BROKERS = (3000, 3001, 3002), 3003, (1, 2)
 WATCHED = (1, JOINING)
 """Nodes whose bytes are compared on both sides of the proxy; they are never killed."""
 
-PATIENCE = 120.0
 DUPLICATE_VOTER = 126
 
 LAYOUT = Layout(
@@ -172,37 +168,6 @@ async def behind(cluster: Cluster, *, rewriting: bool) -> AsyncIterator[Behind]:
             yield Behind(cluster, proxy, rewriting, recorders, client_address, events)
         finally:
             await asyncio.to_thread(cluster.close)
-
-
-@asynccontextmanager
-async def traffic(*bootstrap: Address) -> AsyncIterator[dict[str, int]]:
-    """A producer and a consumer at work; what they say when they have ended."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.support.proxy.addresses.producer_consumer",
-        *map(str, bootstrap),
-    ]
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdin=PIPE, stdout=PIPE)
-    said: dict[str, int] = {}
-    try:
-        async with asyncio.timeout(PATIENCE):
-            assert await _line(process) == "begun"
-        yield said
-        assert process.stdin is not None
-        process.stdin.close()
-        async with asyncio.timeout(3 * PATIENCE):
-            said |= json.loads(await _line(process))
-            await process.wait()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-
-
-async def _line(process: Process) -> str:
-    assert process.stdout is not None
-    return (await process.stdout.readline()).decode().strip()
 
 
 @pytest.mark.nightly

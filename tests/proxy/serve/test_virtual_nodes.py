@@ -1,9 +1,11 @@
 """Every node of the metadata has a listener, whether it was named at the start or not."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -20,6 +22,7 @@ from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.proxy import Event, Listener, NoticeKind, Proxy
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
+from kwire.proxy.data_path.given_addresses import GivenAddresses
 from kwire.proxy.serve import virtual_nodes
 from kwire.proxy.serve.served_cluster import ServedCluster
 from kwire.proxy.serve.virtual_nodes import VirtualNodes
@@ -89,9 +92,13 @@ class Following:
 
 
 @asynccontextmanager
-async def following(start: MetadataImage) -> AsyncIterator[Following]:
+async def following(
+    start: MetadataImage, given: GivenAddresses | None = None
+) -> AsyncIterator[Following]:
     events: list[Event] = []
-    nodes = VirtualNodes([FIRST], lambda one: AllowedNodes().refusal(one, [FIRST.upstream]))
+    nodes = VirtualNodes(
+        [FIRST], lambda one: AllowedNodes().refusal(one, [FIRST.upstream]), given=given
+    )
     async with Proxy(sinks=[events.append]) as proxy:
         await nodes.start(proxy, start)
         yield Following(proxy, nodes, events)
@@ -122,6 +129,32 @@ async def test_a_listener_ends_with_its_node_and_moves_with_it() -> None:
         await here.nodes.follow(here.proxy, image(controller(3001, moved)))
         assert here.upstreams == {3000: (FIRST.upstream,), 3001: (moved, FIRST.upstream)}
         assert here.nodes.addresses.keys() == {3000, 3001}
+
+
+async def test_a_node_has_its_address_again_when_it_has_moved_and_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "addresses.yaml"
+    moved, before = Address("controller-0", 9095), Address("controller-0", 9094)
+    registered = image(controller(3001, before), broker(1, ELSEWHERE))
+    async with following(registered, GivenAddresses(file)) as here:
+        first = dict(here.nodes.addresses)
+        await here.nodes.follow(here.proxy, image(controller(3001, moved)))
+        assert here.nodes.addresses[3001] == first[3001]
+    async with following(image(), GivenAddresses(file)) as here:
+        await here.nodes.follow(here.proxy, registered)
+        again = dict(here.nodes.addresses)
+        assert {id: again[id] for id in (1, 3001)} == {id: first[id] for id in (1, 3001)}
+        taken = again[1]
+    with socket.create_server((taken.host, taken.port)):
+        async with following(registered, GivenAddresses(file)) as here:
+            (text,) = (
+                text
+                for text in notice_texts(here.events, NoticeKind.ADDRESS_REFUSED)
+                if "clients were given" in text
+            )
+            now = here.nodes.addresses[1]
+            assert text == f"node 1 has {now} now, and not {taken}, which clients were given"
 
 
 async def test_nodes_are_looked_at_when_they_change() -> None:

@@ -29,9 +29,12 @@ def foreign_connections(ports: Iterable[int]) -> list[tuple[int, int]]:
     ]
 
 
-def bypasses(ports: Iterable[int], *, but_to_itself: bool = False) -> list[str]:
-    """Connections of the processes that listen at these ports that do not pass this process.
+def bypasses(
+    ports: Iterable[int], *, but_to_itself: bool = False, proxy: int | None = None
+) -> list[str]:
+    """Connections of the processes that listen at these ports that do not pass the proxy.
 
+    proxy: its process, by default this one.
     but_to_itself: leave out those that a process has with itself.
     """
     table, wanted = list(_sockets()), set(ports)
@@ -41,12 +44,12 @@ def bypasses(ports: Iterable[int], *, but_to_itself: bool = False) -> list[str]:
         if row.state == LISTEN:
             listening[owner.get(row.inode)].add(row.local)
     nodes = {process for process, where in listening.items() if where & wanted}
-    proxy = str(os.getpid())
+    passed = str(proxy or os.getpid())
     ends = {(row.local, row.remote): owner.get(row.inode) for row in table}
     found = []
     for row in table:
         process, other = owner.get(row.inode), ends.get((row.remote, row.local))
-        if row.state != ESTABLISHED or process not in nodes or other == proxy:
+        if row.state != ESTABLISHED or process not in nodes or other == passed:
             continue
         if other is None or (but_to_itself and other == process):
             continue  # closed at the other end, or its own

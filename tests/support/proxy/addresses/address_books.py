@@ -46,10 +46,21 @@ class InstantListeners(RequestedListeners):
 
 
 def message_address(
-    node_id: int | None, address: Address, *, by_node: bool = True, flow: Flow | None = None
+    node_id: int | None,
+    address: Address,
+    *,
+    by_node: bool = True,
+    flow: Flow | None = None,
+    listener_name: str = "",
 ) -> MessageAddress:
     """An address in a message of some connection."""
-    return MessageAddress(address=address, node_id=node_id, by_node=by_node, flow=flow or a_flow())
+    return MessageAddress(
+        address=address,
+        node_id=node_id,
+        by_node=by_node,
+        flow=flow or a_flow(),
+        listener_name=listener_name,
+    )
 
 
 def a_flow(of: ClientConnection | None = None) -> Flow:

@@ -2,8 +2,8 @@
 
     python -m tests.support.proxy.addresses.producer_consumer BOOTSTRAP ...
 
-They begin when a topic is there, which is said in a line, and end when stdin ends; then a second
-line says, as JSON, how many messages were acknowledged, how many were not, and how many of the
+A line says when the first message has arrived, and they end when stdin ends; then a second line
+says, as JSON, how many messages were acknowledged, how many were not, and how many of the
 acknowledged never reached the consumer.
 """
 
@@ -57,16 +57,23 @@ def wait_for_end(stopped: threading.Event) -> None:
     stopped.set()
 
 
+def say_when_begun(received: set[bytes]) -> None:
+    """Print a line once something has arrived."""
+    while not received:
+        time.sleep(PACE)
+    print("begun", flush=True)  # noqa: T201
+
+
 def main(bootstrap: list[str]) -> None:
     """Talk to these brokers until stdin ends."""
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     admin.create_topics([NewTopic(TOPIC, 2, 2)])
     admin.close()
-    print("begun", flush=True)  # noqa: T201
     received: set[bytes] = set()
     stopped, over = threading.Event(), threading.Event()
     consumer = threading.Thread(target=consume, args=(bootstrap, received, over))
     consumer.start()
+    threading.Thread(target=say_when_begun, args=(received,), daemon=True).start()
     threading.Thread(target=wait_for_end, args=(stopped,), daemon=True).start()
     acknowledged, refused = produce(bootstrap, stopped)
     deadline = time.monotonic() + PATIENCE
