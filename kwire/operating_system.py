@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -76,6 +77,30 @@ def on_signal(names: tuple[str, ...], callback: Callable[[], object]) -> bool:
         except NotImplementedError:
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(callback))
     return bool(numbers)
+
+
+def open_files_limit() -> int | None:
+    """Return how many files this process may have open; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def raise_open_files_limit(wanted: int) -> None:
+    """Let this process open as many files, as far as the system allows it without rights."""
+    limit = open_files_limit()
+    if limit is None or limit >= wanted:
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    # macOS names no hard limit, and refuses one above that of its kernel.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 TERMINATION = ("SIGTERM", "SIGBREAK")

@@ -17,6 +17,7 @@ from kwire.cli.printer import Printer
 from kwire.cli.service_log import ServiceLog, log, logging_to_stderr
 from kwire.cli.service_screen import ServiceScreen
 from kwire.errors import InvalidValue
+from kwire.operating_system import raise_open_files_limit
 from kwire.proxy import DecodedFlow, Notice
 from kwire.proxy.service.config import LogLinesConfig, ProxyConfig, ShowConfig, read_config
 from kwire.proxy.service.service import NodeBypassed, ProxyService
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from kwire.proxy.serve.served_cluster import ServedCluster
     from kwire.proxy.service.events import Report
     from kwire.proxy.service.serving import ServeBackend
+
+
+OTHER_FILES = 2000
+"""Open files that a proxy may have beside its clients' connections."""
 
 
 def run_file(file: Path) -> None:
@@ -62,6 +67,8 @@ def run_options(config: ProxyConfig) -> None:
 
 
 def _run_to_the_end(config: ProxyConfig, report: Report, file: Path | None = None) -> None:
+    # Each connection takes two; others are for files, listeners and the connections of `serve`.
+    raise_open_files_limit(2 * config.limits.connections * len(config.clusters) + OTHER_FILES)
     try:
         asyncio.run(_run(config, report, file))
     except InvalidValue as error:  # of a file that an option or the configuration names

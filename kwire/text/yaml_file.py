@@ -70,6 +70,9 @@ def _amount(units: dict[str, float] | dict[str, int], what: str) -> Callable[[An
 
 seconds = _amount(_UNITS, "a time such as 200ms or 3s")
 Seconds = Annotated[float, BeforeValidator(seconds)]
+Size = Annotated[
+    int, BeforeValidator(_amount(_SIZES, "a size such as 100MiB")), Field(gt=0, lt=1 << 31)
+]
 Rate = Annotated[float, BeforeValidator(_amount(_SIZES, "a rate such as 100KiB/s")), Field(gt=0)]
 
 

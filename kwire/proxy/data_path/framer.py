@@ -52,7 +52,8 @@ class Framing(NamedTuple):
     """Settings that the framers of a proxy share.
 
     wants: says which frames are copied, into the memory of `copies`. limit: bytes of the longest
-    frame that is believed to be one.
+    request that is believed to be one; a response may have any size if its correlation id is that
+    of a request, since Kafka limits requests only.
     """
 
     wants: Wants
@@ -380,7 +381,7 @@ class ResponseFramer(Framer):
         size: int
         size, correlation_id = RESPONSE.unpack_from(chunk, start)
         end = start + _SIZE + size
-        if end > stop or not _LEAST_RESPONSE <= size <= self._limit or self._pairing.awaits_token:
+        if end > stop or size < _LEAST_RESPONSE or self._pairing.awaits_token:
             return 0
         self.frames += 1
         flow = self._pairing.begin_response(correlation_id, size, at, now)
@@ -399,7 +400,7 @@ class ResponseFramer(Framer):
         if self._pairing.awaits_token and 0 <= size <= self._limit:
             self._pairing.token_responses -= 1
             self._follow(size, None, _RESPONSE)
-        elif not 0 < size <= self._limit:
+        elif size <= 0:
             self._lose(size, at)
         elif size < _LEAST_RESPONSE:
             text = f"a response of {size} bytes, {_LEAST_RESPONSE} needed"
@@ -409,6 +410,9 @@ class ResponseFramer(Framer):
             return _RESPONSE_HEAD
         else:
             _, correlation_id = RESPONSE.unpack_from(chunk, start)
+            if size > self._limit and correlation_id not in self._pairing.awaited:
+                self._lose(size, at)
+                return 0
             flow = self._pairing.begin_response(correlation_id, size, at, now)
             self._follow(size, flow, _RESPONSE)
         return 0

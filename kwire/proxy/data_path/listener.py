@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kwire.net.address import Address
+from kwire.net.frames import FRAME_LIMIT
 from kwire.net.tls import ClientTls, ServerTls
 
 
@@ -52,13 +53,15 @@ class Listener:
 class Limits:
     """The longest times that the proxy waits, in seconds, and the most connections it takes.
 
-    connect: for the node to accept. first_frame: for a client's first request to begin. login: from
+    connect: for the node to accept, from when it is dialled: no more than `reach.DIALS` of a node
+    are under way at once. first_frame: for a client's first request to begin. login: from
     a client's first SaslHandshake to its first request that is not of the login. progress:
     for `step` more bytes of a frame that has begun, or its end, while nobody holds them back; for
     all of a frame that filters wait for, and a second more for each 256 KiB. idle: for any byte
-    (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on. connections:
-    of all clients; connections_per_ip: of one address, half of them, so that no single one has all
-    the places.
+    (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on. request_size:
+    bytes of the longest request (Kafka: socket.request.max.bytes); behind a longer one bytes only
+    pass. connections: of all clients; connections_per_ip: of one address, half of them, so that no
+    single one has all the places.
     """
 
     connect: float = 10.0
@@ -68,6 +71,7 @@ class Limits:
     step: int = 1024
     idle: float = 600.0
     drain: float = 30.0
+    request_size: int = FRAME_LIMIT
     connections: int = 10_000
     connections_per_ip: int = 5_000
 

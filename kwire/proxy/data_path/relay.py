@@ -30,7 +30,8 @@ class Relay:
     """Both sides of one connection, from accept to the last close.
 
     upstream: the node, and what to connect to in turn where it does not accept. make_stage: makes
-    what stands between framers and writers. gone: is called when both sockets are.
+    what stands between framers and writers. reached: is called when the node's socket is open;
+    gone: when both are closed.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Relay:
         *,
         limits: Limits,
         sink: Sink,
+        reached: Callable[[], None],
         gone: Callable[[Relay], None],
     ) -> None:
         self._connection = connection
@@ -50,6 +52,7 @@ class Relay:
         self._pairing = pairing
         self._limits = limits
         self._sink = sink
+        self._reached = reached
         self._gone = gone
         self._connecting: asyncio.Task[None] | None = None
         self._closing_since: float | None = None
@@ -70,6 +73,11 @@ class Relay:
         """The connection, as flows and notices name it."""
         return self._connection
 
+    @property
+    def has_reached(self) -> bool:
+        """True once the node's socket has been open."""
+        return self._opened
+
     def side_connected(self, side: Side) -> None:
         """Reach for the node when the client is there; read the client when the node is."""
         if side is self.client:
@@ -83,6 +91,7 @@ class Relay:
             self._stage.connect(self._reach)
         else:
             self._opened = True
+            self._reached()
             reached = f"{self._connection.client} reached {self._connection.upstream}"
             self._notice(NoticeKind.OPENED, reached)
             self.client.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -15,9 +16,9 @@ from typing import Self
 from kwire.errors import LocalError
 from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address, why_not_bound
-from kwire.net.frames import FRAME_LIMIT
 from kwire.proxy.data_path.admission import Admission, ConnectionCounts
 from kwire.proxy.data_path.copies import Copies
+from kwire.proxy.data_path.descriptors import Descriptors
 from kwire.proxy.data_path.filter_runner import FilterRunner
 from kwire.proxy.data_path.framer import Framing
 from kwire.proxy.data_path.gate import FRAME_HELD
@@ -27,7 +28,7 @@ from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.own_requests import PairingWithOwn
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FilterStage, NoFilters, Transport
-from kwire.proxy.data_path.reach import Upstream, reach
+from kwire.proxy.data_path.reach import NodeDials, Upstream, reach
 from kwire.proxy.data_path.relay import Relay
 from kwire.proxy.data_path.side import Side
 from kwire.proxy.filters.chain import Filters
@@ -38,6 +39,10 @@ from kwire.proxy.flows.reports import ReportedTexts
 logger = logging.getLogger(__name__)
 
 BACKLOG = 512
+"""Connections that wait in the system until they are accepted."""
+
+AT_ONCE = 16
+"""Connections that are accepted before the first of them is looked at: each takes a descriptor."""
 
 FAILURES = 1000
 """Failures of TLS that are remembered as reported."""
@@ -60,10 +65,10 @@ class Proxy:
         ...
 
     sinks take flows and notices; wants says what is copied for them; copies limits the memory that
-    takes; frame_limit is the longest frame, in bytes, that is believed to be one. filters see what
-    they want before it is sent on; held limits the memory that takes. Filters set later are for the
-    connections that are accepted from then on. opened: is called with each listener, and where it
-    really listens.
+    takes. filters see what they want before it is sent on; held limits the memory that takes.
+    Filters set later are for the connections that are accepted from then on. opened: is called with
+    each listener, and where it really listens. descriptors: counts what connections need of the
+    process's open files, with other proxies in it.
     """
 
     def __init__(
@@ -74,22 +79,22 @@ class Proxy:
         wants: Wants = tap_everything,
         limits: Limits | None = None,
         copies: Copies | None = None,
-        frame_limit: int = FRAME_LIMIT,
         filters: Filters | None = None,
         held: Copies | None = None,
         opened: Callable[[Listener, Address], None] | None = None,
+        descriptors: Descriptors | None = None,
     ) -> None:
         self._initial = tuple(listeners)
         self._sinks = tuple(sinks)
         self._wants = wants
         self._limits = limits or Limits()
-        self._frame_limit = frame_limit
         self._servers: dict[Listener, asyncio.Server] = {}
         self._addresses: dict[Listener, Address] = {}
         self._open_listeners: dict[Listener, _OpenListener] = {}
         self._relays: dict[Relay, Listener] = {}
         self._handshakes: set[Handshake] = set()
-        self._connection_counts = ConnectionCounts(self._limits)
+        self._connection_counts = ConnectionCounts(self._limits, descriptors or Descriptors())
+        self._dials = NodeDials()
         self._failures = ReportedTexts(FAILURES)
         self._numbers = count(1)
         self._empty = asyncio.Event()
@@ -131,11 +136,13 @@ class Proxy:
         at = at or listener.listen
         host, port = at.host, at.port
         # Before the port is taken: a bad certificate leaves nothing to undo.
-        open_listener = _OpenListener(listener, self._limits)
+        open_listener = _OpenListener(listener, self._limits, self._dials)
         try:
             server = await loop.create_server(
-                lambda: self._accept(open_listener), host, port, backlog=BACKLOG
+                lambda: self._accept(open_listener), host, port, backlog=AT_ONCE
             )
+            if isinstance(server, asyncio.Server):  # another loop's has no socket of the system
+                _lengthen_backlog(server)
         except OSError as error:
             reason = why_not_bound(error)
             raise CannotListen(f"cannot listen at {at}: {reason}") from error
@@ -156,7 +163,7 @@ class Proxy:
         """
         open_listener = self._open_listeners[listener]
         before = open_listener.tls, open_listener.upstream
-        open_listener.load(self._limits)
+        open_listener.load()
         self._failures.forget_all()
 
         def undo() -> None:
@@ -189,7 +196,8 @@ class Proxy:
         upstream = self._open_listeners[listener].upstream
         if node is not None:
             timeout = min(upstream.timeout, ANSWER_TIME)
-            upstream = replace(upstream, targets=(node,), timeout=timeout, prove=True)
+            dials = (self._dials.of(node),)
+            upstream = replace(upstream, targets=(node,), timeout=timeout, dials=dials, prove=True)
         return await reach(upstream, _HangUp(), lambda target: None) is None
 
     async def unlisten(self, listener: Listener) -> None:
@@ -266,6 +274,7 @@ class Proxy:
 
     def _handshake_ended(self, handshake: Handshake, host: str) -> None:
         self._handshakes.discard(handshake)
+        self._connection_counts.descriptors.keep()
         self._connection_counts.remove(host)
 
     def _report(
@@ -284,7 +293,7 @@ class Proxy:
 
     def _relay(self, open_listener: _OpenListener, host: str, early: bytes = b"") -> Side:
         connection = self._connection(open_listener.listener)
-        framing = Framing(self._wants, self.copies, self._frame_limit)
+        framing = Framing(self._wants, self.copies, self._limits.request_size)
         guard = open_listener.listener.guard
         make_own = PairingWithOwn if guard is None else partial(GuardedPairing, guard)
         pairing: Pairing
@@ -303,6 +312,7 @@ class Proxy:
             make_stage,
             limits=self._limits,
             sink=self._emit,
+            reached=self._connection_counts.descriptors.keep,
             gone=partial(self._forget, host),
         )
         self._connection_counts.add(host)
@@ -312,6 +322,8 @@ class Proxy:
 
     def _forget(self, host: str, relay: Relay) -> None:
         self._relays.pop(relay, None)
+        if not relay.has_reached:
+            self._connection_counts.descriptors.keep()
         self._connection_counts.remove(host)
         if not self._relays:
             self._empty.set()
@@ -338,6 +350,13 @@ class Proxy:
         self._ticker = loop.call_later(self._limits.tick, self._tick)
 
 
+def _lengthen_backlog(server: asyncio.Server) -> None:
+    """Let more connections wait than are accepted at once: asyncio has one number for both."""
+    for listening in server.sockets:
+        with socket.fromfd(listening.fileno(), listening.family, listening.type) as same:
+            same.listen(BACKLOG)
+
+
 class _HangUp(asyncio.Protocol):
     """Closes a connection at once: that it could be opened is all that is asked."""
 
@@ -352,11 +371,13 @@ class _OpenListener:
     tls: SSLContext | None
     upstream: Upstream
 
-    def __init__(self, listener: Listener, limits: Limits) -> None:
+    def __init__(self, listener: Listener, limits: Limits, dials: NodeDials) -> None:
         self.listener = listener
-        self.load(limits)
+        self._limits = limits
+        self._dials = dials
+        self.load()
 
-    def load(self, limits: Limits) -> None:
+    def load(self) -> None:
         """Read certificates and keys. Raises BadTls, and changes nothing then."""
         listener, with_node = self.listener, self.listener.upstream_tls
         tls = None if listener.tls is None else listener.tls.context()
@@ -366,5 +387,6 @@ class _OpenListener:
         name = None if with_node is None else with_node.name
         targets = (listener.upstream, *listener.standbys)
         prove = listener.guard is not None
-        self.upstream = Upstream(targets, limits.connect, context, name, prove)
+        dials = tuple(map(self._dials.of, targets))
+        self.upstream = Upstream(targets, self._limits.connect, dials, context, name, prove)
         self.tls = tls

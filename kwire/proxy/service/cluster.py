@@ -15,6 +15,7 @@ from kwire.proxy.addresses.new_listeners import NewListeners
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.copies import COPY_LIMIT, Copies
+from kwire.proxy.data_path.descriptors import Descriptors
 from kwire.proxy.data_path.given_addresses import GivenAddresses
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.server import Proxy
@@ -64,9 +65,10 @@ PERMANENT = (
 class ClusterRuntime:
     """The proxy of a cluster while the context lasts. Its listeners are opened by `listen`.
 
-    recording: takes what passes, and is ended with this. view: shows the decoded flows.
-    has_metrics: count them. on_bypass: called with the reason if a node is named that is not behind
-    the proxy of a strict cluster. Raises BadTls, InvalidValue, WatchNotInstalled.
+    recording: takes what passes, and is ended with this. descriptors: of all clusters. view: shows
+    the decoded flows. has_metrics: count them. on_bypass: called with the reason if a node is named
+    that is not behind the proxy of a strict cluster. Raises BadTls, InvalidValue,
+    WatchNotInstalled.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class ClusterRuntime:
         loaded: LoadedFilters,
         recording: ClusterRecording | None,
         limits: Limits,
+        descriptors: Descriptors | None = None,
         *,
         report: Report,
         view: View | None = None,
@@ -106,6 +109,7 @@ class ClusterRuntime:
             copies=Copies(self._copy_limit),
             filters=self.filters.filters if _has_filters(config) else None,
             opened=self._opened,
+            descriptors=descriptors,
         )
         # Rewriting and serving give clients the proxy's addresses, whatever the nodes say.
         nodes_advertise = self.book is None and self.backend is None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from kwire.net.tasks import cancel_and_wait
+from kwire.proxy.data_path.descriptors import Descriptors
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.filters.filter import Action
 from kwire.proxy.service.cluster import ClusterRuntime, View
@@ -42,6 +43,7 @@ class Clusters:
         self._view = view
         self._simulate = simulate
         self._on_bypass = on_bypass
+        self._descriptors = Descriptors()
         self._running: dict[str, ClusterRuntime] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -168,6 +170,7 @@ class Clusters:
             loaded,
             recording,
             self._first.limits.limits,
+            self._descriptors,
             report=self._report,
             view=self._view,
             has_metrics=self._first.metrics is not None,

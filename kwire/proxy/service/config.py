@@ -36,7 +36,7 @@ from kwire.proxy.data_path.allowed_nodes import AddressRule
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.flows.language import Expression, parse
 from kwire.text.untrusted import cut_repr, read_text
-from kwire.text.yaml_file import BadFile, Seconds, Strict, read_yaml
+from kwire.text.yaml_file import BadFile, Seconds, Size, Strict, read_yaml
 
 _LIMITS = Limits()
 _KEY = re.compile(r"\{(\w+)\}")
@@ -402,13 +402,14 @@ class LogLinesConfig(Strict):
 
 
 class LimitsConfig(Strict):
-    """Seconds that the proxy waits, and the most connections of a cluster; see Limits."""
+    """Seconds that the proxy waits, the longest request, and the most connections; see Limits."""
 
     connect: Seconds = _LIMITS.connect
     first_frame: Seconds = _LIMITS.first_frame
     login: Seconds = _LIMITS.login
     progress: Seconds = _LIMITS.progress
     idle: Seconds = _LIMITS.idle
+    request_size: Size = _LIMITS.request_size
     connections: PositiveInt = _LIMITS.connections
     connections_per_ip: PositiveInt = _LIMITS.connections_per_ip
 

@@ -16,6 +16,7 @@ from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.net.tls import ServerTls
 from kwire.proxy import Event, Limits, Listener, Notice, NoticeKind, Proxy
 from kwire.proxy.data_path.admission import ConnectionCounts
+from kwire.proxy.data_path.descriptors import SPARE, Descriptors
 from kwire.proxy.flows.login import Identity, ObservedLogin
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import grant, node, proxied
@@ -88,8 +89,27 @@ async def test_a_tls_handshake_has_a_place_and_gives_it_back(tmp_path: Path) -> 
     assert texts_of(events, NoticeKind.REFUSED) == [text] * 2
 
 
+@in_virtual_time
+async def test_a_descriptor_is_promised_until_the_nodes_socket_is_there_or_none_will_be() -> None:
+    """The system gives the lowest free number, so that of a client's socket says how many are."""
+    descriptors = Descriptors(limit=SPARE + 1000)
+    assert descriptors.refusal(999) == ""
+    assert descriptors.refusal(1000).startswith(f"all but {SPARE} of {SPARE + 1000} open files are")
+    events: list[Event] = []
+    async with proxied(silent, events, descriptors=descriptors) as (address, proxy):
+        clients = [await asyncio.open_connection(address.host, address.port) for _ in range(3)]
+        await eventually(lambda: len(texts_of(events, NoticeKind.OPENED)) == 3)
+        assert descriptors.refusal(999) == ""
+        for _, writer in clients:
+            writer.transport.abort()
+        await eventually(lambda: not proxy.connections)
+        assert descriptors.refusal(999) == ""
+        descriptors.promise()
+        assert descriptors.refusal(999) != ""
+
+
 def test_hosts_that_were_refused_are_remembered_within_bounds() -> None:
-    counts = ConnectionCounts(Limits(connections=10))
+    counts = ConnectionCounts(Limits(connections=10), Descriptors())
     assert all(counts.note_refusal(f"10.0.0.{number}") for number in range(25))
     assert not counts.note_refusal("10.0.0.24")
 

@@ -1,5 +1,6 @@
 """Framers change no byte, cut as it may come, and see every frame that is one."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,3 +97,30 @@ def test_a_claimed_size_takes_no_memory() -> None:
     assert dialogue.ask(head) == head
     assert dialogue.copies.held == len(head) - 4
     assert dialogue.requests.unfinished
+
+
+LONG = 101 * 1024 * 1024
+
+
+@pytest.mark.parametrize("split", [LONG, 4, 6, 8], ids=["at once", "size", "id", "head"])
+def test_a_response_of_a_request_has_any_length(split: int) -> None:
+    """Kafka limits requests only: the rest of the connection is read on behind such a response."""
+    dialogue = Dialogue(copies=Copies(copy_limit=20))
+    dialogue.ask(asked(VoteRequest(), 2, 7), asked(VoteRequest(), 2, 8))
+    frame = LONG.to_bytes(4, "big") + (7).to_bytes(4, "big") + bytes(LONG - 4)
+    after = answered(VoteResponse(), 2, 8)
+    assert dialogue.answer(frame[:split], frame[split:], after) == frame + after
+    first, second = dialogue.flows
+    assert (first.response_size, second.outcome) == (LONG, Outcome.ANSWERED)
+    assert first.response_copy == frame[4:24]
+    assert not dialogue.notices
+
+
+def test_a_long_response_of_no_request_is_no_frame() -> None:
+    dialogue = Dialogue()
+    dialogue.ask(asked(VoteRequest(), 2, 7))
+    frame = LONG.to_bytes(4, "big") + (9).to_bytes(4, "big") + b"more"
+    assert dialogue.answer(frame[:5], frame[5:]) == frame
+    assert dialogue.responses.lost
+    (notice,) = dialogue.notices
+    assert notice.text.startswith(f"a frame of {LONG} bytes, 1 to {100 * 1024 * 1024} allowed")

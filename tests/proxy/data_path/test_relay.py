@@ -19,7 +19,7 @@ from kwire.proxy import (
 )
 from kwire.proxy.data_path.framer import Framing
 from kwire.proxy.data_path.pass_through import NoFilters
-from kwire.proxy.data_path.reach import Upstream
+from kwire.proxy.data_path.reach import Dials, Upstream
 from kwire.proxy.data_path.relay import Relay
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.faulty_requests import FAULTS
@@ -191,12 +191,13 @@ def test_a_slow_reader_has_time_for_the_rest_as_long_as_it_reads() -> None:
     dialogue = Dialogue()
     relay = Relay(
         dialogue.connection,
-        Upstream((Address("127.0.0.1", 9093),), timeout=10.0),
+        Upstream((Address("127.0.0.1", 9093),), timeout=10.0, dials=(Dials(),)),
         dialogue.pairing,
         Framing(dialogue.wants, dialogue.copies),
         NoFilters,
         limits=Limits(drain=1.0),
         sink=dialogue.events.append,
+        reached=lambda: None,
         gone=lambda relay: None,
     )
     slow = Slow(unsent=3)

@@ -16,6 +16,7 @@ from kwire.proxy import (
     NoticeKind,
     Proxy,
 )
+from kwire.proxy.data_path.descriptors import Descriptors
 from tests.support.proxy.dialogue import answered, asked
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -55,12 +56,17 @@ async def node(serve: Serve) -> AsyncIterator[Address]:
 
 @asynccontextmanager
 async def proxied(
-    serve: Serve, events: list[Event], limits: Limits | None = None
+    serve: Serve,
+    events: list[Event],
+    limits: Limits | None = None,
+    descriptors: Descriptors | None = None,
 ) -> AsyncIterator[tuple[Address, Proxy]]:
     """A node with a proxy in front."""
     async with node(serve) as upstream:
         listener = Listener(node_id=3000, upstream=upstream)
-        async with Proxy([listener], sinks=[events.append], limits=limits) as proxy:
+        async with Proxy(
+            [listener], sinks=[events.append], limits=limits, descriptors=descriptors
+        ) as proxy:
             yield proxy.addresses[listener], proxy
 
 
