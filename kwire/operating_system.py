@@ -79,6 +79,34 @@ def on_signal(names: tuple[str, ...], callback: Callable[[], object]) -> bool:
     return bool(numbers)
 
 
+def hold_file(file: int) -> bool:
+    """Lock a file until it is closed; return False if it is open and locked already.
+
+    Unlike that of `lock_file` this lock is also one against this process (flock(2)). True where
+    there are no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows does not rename or remove a file that is open
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def is_held(path: Path) -> bool:
+    """Return True if somebody has a file open and holds it."""
+    file = os.open(path, os.O_RDONLY | BINARY)
+    try:
+        return not hold_file(file)
+    finally:
+        os.close(file)
+
+
 def open_files_limit() -> int | None:
     """Return how many files this process may have open; None where the system does not say."""
     try:

@@ -8,6 +8,7 @@ One record is one frame, or a notice about a connection; docs/capture-format.md 
 
 from kwire.capture.encoding import RecordEncoder
 from kwire.capture.file import CannotRecord, CaptureFile, CaptureFiles
+from kwire.capture.leftover import leftovers, recover, set_aside
 from kwire.capture.reading import (
     CaptureInfo,
     Damage,
@@ -39,6 +40,9 @@ __all__ = [
     "any_shows_secrets",
     "capture_info",
     "captures_at",
+    "leftovers",
     "read_capture",
+    "recover",
     "repair_capture",
+    "set_aside",
 ]

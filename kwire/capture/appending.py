@@ -13,7 +13,7 @@ import mmap
 import os
 from pathlib import Path
 
-from kwire.operating_system import write_at
+from kwire.operating_system import hold_file, write_at
 from kwire.permissions import PRIVATE, create_private
 
 PAGES = 1024 * 1024
@@ -25,7 +25,7 @@ _DIRECT = getattr(os, "O_DIRECT", 0)
 
 
 class AppendedFile:
-    """A new file that grows.
+    """A new file that grows, and that is held (`hold_file`) as long as it does.
 
     mode: its permissions, whatever the umask. written: bytes that are in it for good. Methods raise
     OSError; after that only `cut` and `close` are of use.
@@ -33,6 +33,7 @@ class AppendedFile:
 
     def __init__(self, path: Path, mode: int = PRIVATE) -> None:
         self._file = _open(path, mode)
+        hold_file(self._file)
         self._pages = mmap.mmap(-1, PAGES)
         self._filled = 0
         self._start = 0

@@ -76,9 +76,14 @@ class CaptureFile:
     ) -> None:
         self.path = path
         self._hidden = hidden(path)
-        for name in (path, self._hidden):
-            if name.exists():
-                raise CannotRecord(f"{name} exists already: choose another name or remove it.")
+        if path.exists():
+            raise CannotRecord(f"{path} exists already: choose another name or remove it.")
+        if self._hidden.exists():
+            raise CannotRecord(
+                f"{self._hidden} is being written, or was left by a process that was killed: choose"
+                f" another name, or put what is in it into another file with `kwire capture repair"
+                f" {self._hidden} --out FILE` and remove it."
+            )
         # Random in each file (Avro specification): a recorded frame cannot contain it by chance.
         self._sync = os.urandom(SYNC_SIZE)
         self._block: list[bytes] = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.capture.encoding import RecordEncoder
-from kwire.capture.file import CaptureFile
+from kwire.capture.file import CaptureFile, hidden
 from kwire.capture.reading import Damage, capture_info, read_capture
 from kwire.capture.salvage import salvaged
 from kwire.errors import FileError
@@ -41,6 +41,8 @@ def repair_capture(source: Path, target: Path | None = None) -> Repair:
     # A copy takes the place of the file at once: a crash in between costs nothing.
     # Hidden, so that neither Spark nor `captures_at` takes it for a capture while it is written.
     mended = source.with_name(f".{source.name.lstrip('.')}.mended")
+    hidden(mended).unlink(missing_ok=True)  # of a repair that was killed: the source is whole
+    mended.unlink(missing_ok=True)
     done = _copy(source, mended)
     shutil.copymode(source, mended)
     mended.replace(source)

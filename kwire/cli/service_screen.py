@@ -29,6 +29,7 @@ _STYLES = {
     ServiceEventKind.RECORDED_IN_PART: "yellow",
     ServiceEventKind.RECORDING_STOPPED: "red",
     ServiceEventKind.RECORDING_LOSSY: "red",
+    ServiceEventKind.RECORDING_RECOVERED: "yellow",
 }
 """The events that are printed; a person at a terminal sees the others happen."""
 

@@ -41,10 +41,13 @@ def test_a_file_without_records_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("there", ["one.avro", ".one.avro.part"])
-def test_nothing_is_written_over(tmp_path: Path, there: str) -> None:
+@pytest.mark.parametrize(
+    ("there", "reason"),
+    [("one.avro", "exists already"), (".one.avro.part", "is being written, or was left")],
+)
+def test_nothing_is_written_over(tmp_path: Path, there: str, reason: str) -> None:
     (tmp_path / there).write_bytes(b"dear")
-    with pytest.raises(CannotRecord, match=rf"{there} exists already"):
+    with pytest.raises(CannotRecord, match=rf"{there} {reason}"):
         CaptureFile(tmp_path / "one.avro")
     assert (tmp_path / there).read_bytes() == b"dear"
 

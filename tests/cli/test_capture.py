@@ -54,7 +54,7 @@ def test_a_recording_that_stopped_is_a_failure_in_the_end(
 ) -> None:
     sentence = "recording to one.avro stopped: No space left on device; traffic goes on"
 
-    async def run(config: ProxyConfig, report: Report) -> None:
+    async def run(config: ProxyConfig, report: Report, file: Path | None) -> None:
         report(ServiceEvent(kind=ServiceEventKind.RECORDING_STOPPED, text=sentence))
 
     monkeypatch.setattr("kwire.cli.proxy_run._run", run)

@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import msgspec
 
-from kwire.capture import CannotRecord, CaptureFiles, CaptureRecord, RecordEncoder
+from kwire.capture import CannotRecord, CaptureFiles, CaptureRecord, RecordEncoder, set_aside
 from kwire.permissions import PRIVATE
 from kwire.proxy.capture.records import event_records
 from kwire.proxy.flows.decoded import DecodedFlow
@@ -44,14 +44,16 @@ _PAUSE = 0.1  # seconds
 def files_at(path: Path, *, mode: int = PRIVATE, shows_secrets: bool = False) -> CaptureFiles:
     """Open the files of `kwire proxy -w PATH`: numbered files in a directory, else one file.
 
-    mode: their permissions. shows_secrets: their headers say that secrets are not masked. Raises
-    OSError, CannotRecord.
+    A file that a killed process left unfinished is set aside. mode: their permissions.
+    shows_secrets: their headers say that secrets are not masked. Raises OSError, CannotRecord.
     """
     if not path.is_dir():
         if not path.suffix:
             raise CannotRecord(f"there is no folder {path}: make it, or record to {path}.avro")
         if not path.parent.is_dir():
             raise CannotRecord(f"there is no folder {path.parent}: make it first")
+        if not path.exists():
+            set_aside(path)
         return CaptureFiles.single(path, mode=mode, shows_secrets=shows_secrets)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     now = time.monotonic()

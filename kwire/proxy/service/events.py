@@ -36,6 +36,7 @@ class ServiceEventKind(Enum):
     RECORDED_IN_PART = auto()
     RECORDING_STOPPED = auto()
     RECORDING_LOSSY = auto()
+    RECORDING_RECOVERED = auto()
     CONFIG_LOADED = auto()
     CONFIG_NOT_LOADED = auto()
     CONFIG_NEEDS_RESTART = auto()

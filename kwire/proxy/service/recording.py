@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
+from threading import Thread
 
+from kwire.capture import leftovers, recover
 from kwire.net.security import PLAINTEXT, read_security
 from kwire.proxy.capture.record_topic import TopicProducer, TopicRecorder
 from kwire.proxy.capture.recorder import Recorder, files_at
@@ -31,6 +34,10 @@ class ClusterRecording:
         with ExitStack() as started:
             self.recorders = tuple(map(started.enter_context, self._recorders()))
             self._started = started.pop_all()
+        left = [] if config.path is None else leftovers(config.path)
+        if left:
+            # Beside the traffic: to repair a long one takes its time.
+            Thread(target=self._recover, args=(left,), name="recovery", daemon=True).start()
 
     def __call__(self, event: Event) -> None:
         """Take an event from the data path."""
@@ -61,6 +68,10 @@ class ClusterRecording:
                 self._report_topic(recorder)
             else:
                 self._report_files(recorder)
+
+    def _recover(self, left: list[Path]) -> None:
+        for sentence in recover(left):
+            self._tell(ServiceEventKind.RECORDING_RECOVERED, sentence)
 
     def _recorders(self) -> Iterator[Recorder]:
         config = self.config

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture import CaptureFiles, capture_info, read_capture
+from kwire.capture import CaptureFiles, capture_info, leftovers, read_capture
+from kwire.capture.file import hidden
 from kwire.proxy.capture.record_topic import TopicAddress, TopicRecorder
+from kwire.proxy.capture.recorder import FLUSH_SECONDS, Recorder, files_at
 from kwire.proxy.service.config import RecordConfig
 from kwire.proxy.service.events import AnyEvent, ServiceEvent, ServiceEventKind
 from kwire.proxy.service.recording import ClusterRecording
 from real_kafka import free_port
+from tests.support.eventually import eventually
 from tests.support.file_permissions import mode_of, umask
 from tests.support.proxy.flows.dialogue_flows import votes
 
@@ -32,6 +35,26 @@ async def test_the_end_says_how_much_was_recorded_once(tmp_path: Path) -> None:
     kind, text = ServiceEventKind.RECORDED, f"3 events recorded at {path}"
     assert events == [ServiceEvent(kind=kind, text=text, cluster="orders")]
     assert len(list(read_capture(path))) == 6
+
+
+async def test_what_a_killed_recording_left_is_repaired_beside_the_next(tmp_path: Path) -> None:
+    path, events = tmp_path / "one.avro", Events()
+    killed = files_at(path)
+    with Recorder(killed) as recorder:
+        for flow in votes(3):
+            recorder(flow)
+        await eventually(lambda: recorder.events == 3)
+        killed.tick(FLUSH_SECONDS, FLUSH_SECONDS)
+        data = hidden(path).read_bytes()
+    path.unlink()
+    hidden(path).write_bytes(data + b"torn")
+    recording = ClusterRecording(RecordConfig(path=path), events.append)
+    await eventually(lambda: ServiceEventKind.RECORDING_RECOVERED in kinds(events))
+    recording(votes(1)[0])
+    await recording.end()
+    assert len(list(read_capture(path))) == 2
+    assert len(list(read_capture(tmp_path / "one-recovered-1.avro"))) == 6
+    assert leftovers(path) == []
 
 
 async def test_a_disk_that_is_full_is_reported(
