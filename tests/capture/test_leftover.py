@@ -1,4 +1,4 @@
-"""What a killed process recorded is repaired and named, and its name is free for the next one."""
+"""A recording that a killed process left is repaired and named, and its name is free again."""
 
 import multiprocessing
 import os

@@ -8,6 +8,7 @@ import kwire.proxy
 IO_MODULES = {
     "admission",
     "client",
+    "given_addresses",
     "handshake",
     "served_cluster",
     "new_listeners",

@@ -191,5 +191,5 @@ class Pairing:
         # Once a connection: a peer may send any number of them.
         if not self._unmatched:
             self._unmatched = True
-            text = f"a response with correlation id {correlation_id}, which no request had"
+            text = f"a response with correlation id {correlation_id}, which no request waits for"
             self.report_unreadable(f"{text}; further ones are not reported", at)
