@@ -14,6 +14,7 @@ from typing import Protocol
 from kwire.net.address import Address
 from kwire.proxy.data_path.given_addresses import GivenAddress
 from kwire.proxy.flows.flow import Flow, Notice
+from kwire.proxy.flows.node_addresses import NodeRole
 
 FORMER = 1000
 """Most addresses of closed listeners that are remembered, to be used again for the same nodes."""
@@ -23,9 +24,9 @@ FORMER = 1000
 class MessageAddress:
     """An address of a node in a message. node_id: None if the message does not name the node.
 
-    listener_name: of the node's listener, "" if the message does not name it. by_node: True in
-    responses, which nodes send. Clients send requests, so an address there is believed only when a
-    node has accepted the request. flow: of the message.
+    listener_name, role: of the node's listener, "" if the message does not name it. by_node: True
+    in responses, which nodes send. Clients send requests, so an address there is believed only when
+    a node has accepted the request. flow: of the message.
     """
 
     address: Address
@@ -33,6 +34,7 @@ class MessageAddress:
     by_node: bool
     flow: Flow
     listener_name: str = ""
+    role: NodeRole = NodeRole.BROKER
 
 
 OnListener = Callable[[Address | str], None]
@@ -59,10 +61,16 @@ class _Node:
     node_id: int | None = None
     listener_name: str = ""
 
-    def may_be(self, named: MessageAddress) -> bool:
-        """True for the node's id, unless the message names another of its listeners."""
+    def may_be(self, named: MessageAddress, *, is_sure: bool) -> bool:
+        """True for the node's id, unless the message names another of its listeners.
+
+        is_sure: True if nothing but the proxy can have been at the address. A voter that is down
+        may have been there otherwise, and a node with both roles has two listeners.
+        """
         names = {self.listener_name, named.listener_name} - {""}
-        return named.node_id is not None and self.node_id == named.node_id and len(names) < 2
+        is_same = named.node_id is not None and self.node_id == named.node_id and len(names) < 2
+        known = is_sure or named.role is NodeRole.BROKER or self.listener_name
+        return is_same and bool(known)
 
 
 class AddressBook:
@@ -106,6 +114,7 @@ class AddressBook:
         self._nodes[address_key(node)] = _Node(node_id, listener_name)
         self._proxy_addresses[address_key(node)] = advertised
         self._node_addresses[address_key(advertised)] = node
+        self._unbelieved.discard(address_key(node))
         if not believed:
             self._unbelieved.add(address_key(node))
         return advertised
@@ -172,15 +181,16 @@ class AddressBook:
         node.listener_name = named.listener_name or node.listener_name
         return proxied
 
-    def of_node(self, named: MessageAddress) -> Address | None:
+    def of_node(self, named: MessageAddress, *, is_sure: bool = True) -> Address | None:
         """Return the proxy's address of the node that a message names by id, whatever its address.
 
-        None if it has no open listener, or several that it may be.
+        None if it has no open listener, or several that it may be. is_sure: False if the address
+        may be one of the node's own.
         """
         found = [
             proxied
             for node, proxied in self._proxy_addresses.items()
-            if node not in self._unbelieved and self._nodes[node].may_be(named)
+            if node not in self._unbelieved and self._nodes[node].may_be(named, is_sure=is_sure)
         ]
         return found[0] if len(found) == 1 else None
 

@@ -146,7 +146,9 @@ class NewListeners:
         is_ours = node.port in self._given.ports or bool(self._not_allowed(node))
         if not is_ours and node not in self._silent and not await self._answers(node):
             self._silent.add(node)
-        known = self._book.of_node(named) if is_ours or node in self._silent else None
+        known = None
+        if is_ours or node in self._silent:
+            known = self._book.of_node(named, is_sure=is_ours)
         if known is not None:
             on_listener(known)
         elif is_ours:
@@ -260,7 +262,7 @@ class NewListeners:
         try:
             like = replace(self._like(opened.node, opened.node_id), guard=opened.guard)
             former = self._book.former(opened.node)
-            opened.listener, at = await self._given.listen(self._proxy, like, former)
+            listener, at = await self._given.listen(self._proxy, like, former)
         except KwireError as error:
             self._opened.remove(opened)
             result: Address | str = f"no listener could be opened for it: {error}"
@@ -276,7 +278,8 @@ class NewListeners:
                 )
             )
             await self._save()
-            result = opened.address = self._add(opened.listener, at, opened)
+            opened.listener = listener  # only now: what has no place in the book is not closed
+            result = opened.address = self._add(listener, at, opened)
         for on_listener in opened.waiting:
             on_listener(result)
         opened.waiting.clear()

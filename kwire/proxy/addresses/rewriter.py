@@ -49,6 +49,7 @@ class AddressRewriter:
                 by_node=not isinstance(message, Request),
                 flow=_flow(call),
                 listener_name=node_address.listener_name,
+                role=node_address.field.role,
             )
             await self._rewrite(node_address, named, call, refusals)
             changed |= node_address.address != before
@@ -83,6 +84,7 @@ class AddressRewriter:
                             by_node=True,
                             flow=_flow(call),
                             listener_name=node_address.listener_name,
+                            role=node_address.field.role,
                         )
                         await self._rewrite(node_address, named, call, refusals)
         self._report(refusals, call)

@@ -4,13 +4,13 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from kwire.net.address import Address
-from kwire.proxy import Event, Listener, NoticeKind, Proxy
+from kwire.proxy import Event, Listener, NoticeKind, Outcome, Proxy
 from kwire.proxy.addresses import AddressBook, NewListeners, new_listeners
 from kwire.proxy.data_path import given_addresses
 from kwire.proxy.data_path.allowed_nodes import AddressRule, AllowedNodes
@@ -20,9 +20,10 @@ from kwire.proxy.data_path.given_addresses import (
     GivenAddress,
     GivenAddresses,
 )
+from kwire.proxy.flows.node_addresses import NodeRole
 from scripted_node import ScriptedNode
 from tests.support.eventually import eventually
-from tests.support.proxy.addresses.address_books import message_address
+from tests.support.proxy.addresses.address_books import a_flow, message_address
 from tests.support.proxy.notices import notice_texts
 
 FIRST = Listener(node_id=1, upstream=Address("node-1.test", 9092))
@@ -39,11 +40,19 @@ class Run:
     events: list[Event]
 
     async def seek(
-        self, node_id: int | None, address: Address, name: str = "", *, by_node: bool = True
+        self,
+        node_id: int | None,
+        address: Address,
+        name: str = "",
+        *,
+        by_node: bool = True,
+        role: NodeRole = NodeRole.BROKER,
     ) -> Address | str:
         """Return what a message gets that names an address."""
         future: asyncio.Future[Address | str] = asyncio.get_running_loop().create_future()
-        named = message_address(node_id, address, by_node=by_node, listener_name=name)
+        named = replace(
+            message_address(node_id, address, by_node=by_node, listener_name=name), role=role
+        )
         self.book.request_listener(named, future.set_result)
         return await future
 
@@ -135,6 +144,32 @@ async def test_a_configured_listener_that_moved_still_answers_at_its_former_port
         assert run.book.node_address(before) == FIRST.upstream
 
 
+async def test_a_request_that_ends_while_its_address_is_written_down_harms_nothing(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with run_of_proxy(file) as run:
+        flow, writing, may_go_on = a_flow(), asyncio.Event(), asyncio.Event()
+        save = GivenAddresses.save
+
+        async def slow(given: GivenAddresses) -> None:
+            writing.set()
+            await may_go_on.wait()
+            await save(given)
+
+        monkeypatch.setattr(GivenAddresses, "save", slow)
+        told: list[Address | str] = []
+        named = message_address(2, TWO, by_node=False, flow=flow)
+        run.book.request_listener(named, told.append)
+        await writing.wait()
+        flow.outcome = Outcome.LOST
+        other = asyncio.create_task(run.seek(3, Address("node-3.test", 9092)))
+        await asyncio.sleep(0)
+        may_go_on.set()
+        assert isinstance(await other, Address)
+        await eventually(lambda: told)
+        assert isinstance(told[0], Address)
+
+
 async def test_a_port_that_somebody_else_has_is_told_and_tried_again(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +241,17 @@ async def test_a_node_on_the_proxys_host_is_told_from_its_own_former_port() -> N
             # Nothing answers there; of the node's two listeners one has another name.
             run.book.look_up(message_address(2, node, listener_name="INTERNAL"))
             assert await run.seek(2, former, "PLAINTEXT") == run.proxy.addresses[listener]
+            # A voter that is down is no broker, unless its listener is known to be the same.
+            voter = await run.seek(2, former, "CONTROLLER", role=NodeRole.CONTROLLER)
+            assert isinstance(voter, Address)
+            assert run.book.node_address(voter) == former
+
+
+async def test_a_node_that_is_not_there_yet_gets_its_listener() -> None:
+    async with ScriptedNode() as gone:
+        former = Address.parse(gone.address)
+        await gone.stop()
+        async with run_of_proxy(None, FIRST) as run:
             # A node that is not there yet keeps its address, as it has no listener.
             later = await run.seek(3, former)
             assert isinstance(later, Address)
