@@ -100,10 +100,12 @@ def test_a_listener_that_rewriting_opens_is_announced_as_the_first_are(node: str
             client.sendall(ASKED)
             assert client.recv(4, socket.MSG_WAITALL)
         assert run.stderr
-        line = run.stderr.readline()
-        assert re.fullmatch(
-            r"listening at 127\.0\.0\.1:\d+ in front of broker-2:9092 of node 2", line.strip()
-        )
+        first, opened, lost = (run.stderr.readline().strip() for _ in range(3))
+        assert first.endswith(f"or --listen 1@{address[0]}:{address[1]}={node}")
+        at = re.fullmatch(r"listening at (\S+) in front of broker-2:9092 of node 2", opened)
+        assert at
+        assert lost.startswith(f"a restarted proxy would not listen at {at[1]}, where nodes and ")
+        assert lost.endswith(f"or --listen 2@{at[1]}=broker-2:9092")
         lines, _ = end_with_ctrl_c(run)
     assert not [line for line in lines if "bypassed" in line]
 
