@@ -250,7 +250,8 @@ class ClusterRuntime:
     def _tell_what_is_not_kept(self, listener: Listener, address: Address) -> None:
         """Tell of an address that is given out, and that the next run would not listen at."""
         gives_out = self.book is not None or self.backend is not None
-        is_configured = listener.guard is None and listener.listen.port
+        # Who serves with a port of the system's choice wants no lasting address.
+        is_configured = listener.guard is None and (listener.listen.port or self.book is None)
         if not gives_out or is_configured or self.config.address_file is not None:
             return
         node = "" if listener.node_id is None else f"{listener.node_id}@"
