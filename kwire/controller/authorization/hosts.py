@@ -6,7 +6,11 @@ import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from kwire.controller.configs.values import java_int
+
 _OCTETS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}", re.ASCII)
+_NUMBERS = re.compile(r"\d+(?:\.\d+){0,3}", re.ASCII)
+_LONGEST = 15  # characters of the longest IPv4 address that Java reads
 _WORDS = re.compile(r"(\[)?([0-9a-fA-F:.]+)(?:%[0-9]+)?(?(1)\])/([+-]?\d{1,10})")
 _Network = IPv4Network | IPv6Network
 
@@ -46,6 +50,35 @@ def network_of(cidr: str) -> _Network | None:
     # Python refuses leading zeros, which Java reads as decimal digits.
     octets = ".".join(str(int(octet)) for octet in address.split("."))
     return _network(octets, int(length))
+
+
+def address_of(text: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a text is to Java (InetAddress.getByName), None if it is none.
+
+    The last number of an IPv4 address stands for all bytes that are left, and zeros may lead. Names
+    of hosts, and of the interfaces of a zone, depend on the machine: they are no addresses here.
+    """
+    if ":" not in text:
+        return _ipv4(text)
+    parts = _WORDS.fullmatch(f"{text}/0")
+    if parts is None:
+        return None
+    address = _address(":".join(map(_without_zeros, parts[2].split(":"))))
+    zone = text.strip("[]").partition("%")[2]
+    # A zone is an int in Java, and one of an IPv4 address is none.
+    if zone and (java_int(zone) is None or isinstance(address, IPv4Address)):
+        return None
+    return address
+
+
+def _ipv4(text: str) -> IPv4Address | None:
+    if len(text) > _LONGEST or not _NUMBERS.fullmatch(text):
+        return None
+    *first, last = (int(number) for number in text.split("."))
+    left = 4 - len(first)
+    if any(number > 255 for number in first) or last >= 1 << 8 * left:
+        return None
+    return IPv4Address(bytes(first) + last.to_bytes(left, "big"))
 
 
 def _ipv6_network(cidr: str) -> _Network | None:

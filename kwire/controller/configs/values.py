@@ -101,6 +101,9 @@ def _whole(bits: int) -> Callable[[str], int | None]:
     return parse_whole
 
 
+java_int = _whole(32)
+"""Return the number of a text as Integer.parseInt does; None if it is none."""
+
 _DOUBLE = re.compile(
     r"[+-]?(?:NaN|Infinity|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     r"|0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?)"
@@ -121,7 +124,7 @@ def _double(text: str) -> float | None:
 
 _NUMBERS: Mapping[ConfigType, Callable[[str], int | float | None]] = {
     ConfigType.SHORT: _whole(16),
-    ConfigType.INT: _whole(32),
+    ConfigType.INT: java_int,
     ConfigType.LONG: _whole(64),
     ConfigType.DOUBLE: _double,
 }

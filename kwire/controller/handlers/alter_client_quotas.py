@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from ipaddress import ip_address
 from math import isfinite
 
+from kwire.controller.authorization.hosts import address_of
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
@@ -124,11 +124,8 @@ def _keys(entity: Mapping[str, str | None]) -> Mapping[str, float | None]:
         raise _invalid("An ip has quotas of its own, not with a user or a client-id.")
     # 3. Java resolves the names of hosts, too; a handler has no network.
     name = entity[IP]
-    try:
-        if name is not None:
-            ip_address(name)
-    except ValueError:
-        raise _invalid(f"{name} is not an IP address.") from None
+    if name is not None and address_of(name) is None:
+        raise _invalid(f"{name} is not an IP address.")
     return _IP_KEYS
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_resources import ConfigChecker, check_access
 from kwire.controller.handlers.resource_alteration import alter_each, config_records, responses
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages.a33_alter_configs import (
     AlterConfigsRequest,
@@ -43,15 +48,17 @@ def handle(request: AlterConfigsRequest, context: ControllerContext) -> Controll
     )
 
 
-def refuses_all(request: AlterConfigsRequest, context: ControllerContext) -> bool:
-    """Return True if each resource is refused by steps 1 to 3 of `handle`."""
+def event(request: AlterConfigsRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE if each resource is refused by steps 1 to 3 of `handle`."""
 
     def check(requested: AlterConfigsResource) -> Records:
         _check_resource(ConfigResource(requested.resource_type, requested.resource_name), context)
         return []
 
     _, outcomes = alter_each(request.resources, check, context.image.features)
-    return all(outcome.code for outcome in outcomes)
+    return (
+        ControllerEvent.NONE if all(outcome.code for outcome in outcomes) else ControllerEvent.WRITE
+    )
 
 
 def _check_resource(resource: ConfigResource, context: ControllerContext) -> None:

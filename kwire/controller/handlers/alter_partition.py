@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.placement import replication_control
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+)
 from kwire.controller.replicas.replication_control import partition_change
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import (
@@ -40,7 +45,7 @@ def handle(request: AlterPartitionRequest, context: ControllerContext) -> Contro
     6. Else the answer has the partition as it is then, with its new partition epoch.
     """
     # 1.
-    if is_empty(request, context):
+    if event(request, context) is ControllerEvent.NONE:
         return ControllerResult(response=AlterPartitionResponse())
     # 2.
     context.broker(request.broker_id, request.broker_epoch)
@@ -57,9 +62,10 @@ def handle(request: AlterPartitionRequest, context: ControllerContext) -> Contro
     return ControllerResult(records=tuple(records), response=response)
 
 
-def is_empty(request: AlterPartitionRequest, context: ControllerContext) -> bool:
-    """Return True for step 1 of `handle`, which takes no leader."""
-    return not request.topics
+def event(request: AlterPartitionRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE for step 1 of `handle`."""
+    is_empty = not request.topics
+    return ControllerEvent.NONE if is_empty else ControllerEvent.WRITE
 
 
 def _alter(

@@ -6,7 +6,12 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import MAX_RECORDS
 from kwire.controller.handlers.placement import check_assignment, replication_control
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+)
 from kwire.controller.replicas.partition_change_builder import Election
 from kwire.controller.replicas.partition_reassignment import (
     PartitionReassignment,
@@ -37,7 +42,7 @@ def handle(
     The throttles of replication are configurations: whoever moves partitions sets and removes them.
     """
     # 1.
-    if is_empty(request, context):
+    if event(request, context) is ControllerEvent.NONE:
         return ControllerResult(response=AlterPartitionReassignmentsResponse())
     records: Records = []
     allowed = request.allow_replication_factor_change
@@ -58,9 +63,12 @@ def handle(
     return ControllerResult(records=tuple(records), response=response)
 
 
-def is_empty(request: AlterPartitionReassignmentsRequest, context: ControllerContext) -> bool:
-    """Return True for step 1 of `handle`, which takes no leader."""
-    return not request.topics
+def event(
+    request: AlterPartitionReassignmentsRequest, context: ControllerContext
+) -> ControllerEvent:
+    """Return NONE for step 1 of `handle`."""
+    is_empty = not request.topics
+    return ControllerEvent.NONE if is_empty else ControllerEvent.WRITE
 
 
 def _alter(

@@ -9,6 +9,7 @@ from kwire.controller.configs import client_metrics_validation, group_validation
 from kwire.controller.configs.keys import Configs
 from kwire.controller.configs.node_configs import node_value
 from kwire.controller.configs.topic_configs import inherited
+from kwire.controller.configs.values import java_int
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext
 from kwire.controller.handlers.topic_names import name_problem
@@ -16,7 +17,6 @@ from kwire.error_codes import ErrorCode
 from kwire.image import MetadataImage
 from kwire.messages.access_control import CLUSTER_NAME, AclOperation, AclResourceType
 from kwire.messages.config_resource import ConfigResource, ResourceType
-from kwire.text.untrusted import whole_number
 
 
 def check_name(resource: ConfigResource) -> None:
@@ -34,8 +34,9 @@ def check_name(resource: ConfigResource) -> None:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     # 2.
     elif resource.type == ResourceType.BROKER:
-        spaced = resource.name != resource.name.strip()  # which no Java parser takes
-        if resource.name and (spaced or whole_number(resource.name, bits=31) is None):
+        # As in Java -1 is none, but +1 and 01 are, each a resource of its own.
+        id = java_int(resource.name)
+        if resource.name and (id is None or id < 0):
             raise _invalid(f"{resource.name!r} is not a broker's id.")
     # 1., 3.
     elif resource.type in _UNNAMED:
@@ -77,7 +78,7 @@ def check_exists(resource: ConfigResource, image: MetadataImage) -> None:
         text = f"The topic '{resource.name}' does not exist."
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
     if resource.type == ResourceType.BROKER and resource.name:
-        cluster, id = image.cluster, int(resource.name)
+        cluster, id = image.cluster, java_int(resource.name)
         if id not in cluster.brokers and id not in cluster.controllers:
             text = f"No node with id {id} found."
             raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)

@@ -51,7 +51,7 @@ def handle(request: CreateAclsRequest, context: ControllerContext) -> Controller
         except ApiError as error:
             result = AclCreationResult(error_code=error.code, error_message=error.message)
         else:
-            result = AclCreationResult(error_message=None)
+            result = AclCreationResult(error_message="")
             acl = _acl(creation)
             # 5.
             if acl not in created and acl not in context.image.acls:

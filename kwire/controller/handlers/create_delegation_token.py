@@ -10,7 +10,12 @@ from kwire.controller.handlers.delegation_tokens import (
     time_after,
     token_secret,
 )
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    versioned,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages.a38_create_delegation_token import (
     CreateDelegationTokenRequest,
@@ -76,10 +81,11 @@ def handle(request: CreateDelegationTokenRequest, context: ControllerContext) ->
     return ControllerResult(response=response, records=(versioned(record),))
 
 
-def is_refused(request: CreateDelegationTokenRequest, context: ControllerContext) -> bool:
-    """Return True for steps 2 and 3 of `handle`, which take no leader. ApiError as of step 1."""
+def event(request: CreateDelegationTokenRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE for steps 2 and 3 of `handle`. Raises ApiError as of step 1."""
     requester = _parts(context.principal)
-    return _refusal(_owner(request, requester), requester, context) is not None
+    refusal = _refusal(_owner(request, requester), requester, context)
+    return ControllerEvent.WRITE if refusal is None else ControllerEvent.NONE
 
 
 def _owner(request: CreateDelegationTokenRequest, requester: tuple[str, str]) -> tuple[str, str]:

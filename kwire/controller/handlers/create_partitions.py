@@ -9,7 +9,12 @@ from kwire.controller.authorization.access import permitted_topics
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_partitions
 from kwire.controller.handlers.placement import check_assignment, new_partition, place_partitions
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+)
 from kwire.controller.replicas.java_hash_set import text_bucket
 from kwire.error_codes import ErrorCode
 from kwire.image.topics import TopicImage
@@ -65,6 +70,16 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
         response=CreatePartitionsResponse(results=results),
+    )
+
+
+def event(request: CreatePartitionsRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE if no topic gets beyond step 2 of `handle`."""
+    counts = Counter(topic.name for topic in request.topics)
+    return (
+        ControllerEvent.WRITE
+        if counts.keys() - _refused(counts, context).keys()
+        else ControllerEvent.NONE
     )
 
 

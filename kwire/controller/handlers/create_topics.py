@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kwire.controller.authorization.access import permits_on_cluster, permitted_topics
@@ -14,7 +13,13 @@ from kwire.controller.handlers.config_changes import check_change, cleared_elrs
 from kwire.controller.handlers.config_resources import ConfigChecker
 from kwire.controller.handlers.limits import check_partitions, check_records
 from kwire.controller.handlers.placement import check_assignment, new_partition, place_partitions
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+    versioned,
+)
 from kwire.controller.handlers.topic_names import collision, name_problem
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import PartitionRegistration
@@ -83,8 +88,7 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     16. Without DESCRIBE_CONFIGS on the topic the answer has neither its configuration nor its
         numbers of partitions and replicas, but TOPIC_AUTHORIZATION_FAILED for them (KIP-525).
     """
-    counts = Counter(topic.name for topic in request.topics)
-    refused = _refused(counts, context)
+    refused = _refused(request, context)
     # 4.
     topics = [topic for topic in request.topics if topic.name not in refused]
     check_partitions(sum(_size(topic, context) for topic in topics))
@@ -106,8 +110,17 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     )
 
 
-def _refused(counts: Mapping[str, int], context: ControllerContext) -> dict[str, ApiError]:
+def event(request: CreateTopicsRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE if no topic gets beyond step 3 of `handle`."""
+    names = {topic.name for topic in request.topics}
+    return (
+        ControllerEvent.WRITE if names - _refused(request, context).keys() else ControllerEvent.NONE
+    )
+
+
+def _refused(request: CreateTopicsRequest, context: ControllerContext) -> dict[str, ApiError]:
     """Return the errors of the names that are refused before anything else is looked at."""
+    counts = Counter(topic.name for topic in request.topics)
     names = {name for name, count in counts.items() if count == 1} - {METADATA_TOPIC}
     access = context.access
     permitted = names

@@ -10,7 +10,13 @@ from uuid import UUID
 from kwire.controller.authorization.access import Access, permits_on_cluster
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import MAX_RECORDS
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+    versioned,
+)
 from kwire.error_codes import ErrorCode
 from kwire.image.topics import TopicImage
 from kwire.messages.a20_delete_topics import (
@@ -45,17 +51,57 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
        THROTTLING_QUOTA_EXCEEDED (KIP-599).
     8. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
     """
+    records: Records = []
+    results = []
+    for topic in _topics_or_refusals(request, context):
+        if isinstance(topic, DeletableTopicResult):
+            results.append(topic)
+            continue
+        result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
+        try:
+            # 7., 8.
+            _delete(topic, records, context)
+        except ApiError as error:
+            result = result.replace(error_code=error.code, error_message=error.message)
+        results.append(result)
+    return ControllerResult(
+        records=tuple(records), response=DeleteTopicsResponse(responses=results)
+    )
+
+
+def event(request: DeleteTopicsRequest, context: ControllerContext) -> ControllerEvent:
+    """Return WRITE if a topic gets beyond step 6 of `handle`, NONE if none is looked for.
+
+    Raises ApiError as of step 1.
+    """
+    if any(isinstance(topic, TopicImage) for topic in _topics_or_refusals(request, context)):
+        return ControllerEvent.WRITE
+    counts = _counts(request)
+    is_read = any(
+        count == 1 and (name is None) != (id == ZERO_UUID) for (name, id), count in counts.items()
+    )
+    return ControllerEvent.READ if is_read else ControllerEvent.NONE
+
+
+def _counts(request: DeleteTopicsRequest) -> Counter[tuple[str | None, UUID]]:
+    """Return how often each pair of a name and an id is given."""
+    requested = [DeleteTopicState(name=name) for name in request.topic_names] + request.topics
+    return Counter((topic.name, topic.topic_id) for topic in requested)
+
+
+def _topics_or_refusals(
+    request: DeleteTopicsRequest, context: ControllerContext
+) -> list[TopicImage | DeletableTopicResult]:
+    """Return the topics that may be deleted, and the results of the others: steps 1 to 6."""
     # 1.
     if not context.config.delete_topic_enable:
         is_old = context.version < 3
         code = ErrorCode.INVALID_REQUEST if is_old else ErrorCode.TOPIC_DELETION_DISABLED
         raise ApiError(code, "delete.topic.enable is false on this controller.")
-    requested = [DeleteTopicState(name=name) for name in request.topic_names] + request.topics
-    counts = Counter((topic.name, topic.topic_id) for topic in requested)
-    records: Records = []
-    results = []
+    counts = _counts(request)
     permissions = _Permissions(context.access)
     named = _times_named(counts, context)
+    found: list[TopicImage | DeletableTopicResult] = []
     refused: set[UUID] = set()
     for name, id in counts:
         try:
@@ -77,24 +123,14 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
                 refused.add(topic.id)
                 name, id = topic.name, topic.id
                 raise ApiError(ErrorCode.INVALID_REQUEST, "The topic is given by its id, too.")
-            # 7., 8.
-            name, id = topic.name, topic.id
-            _delete(topic, records, context)
         except ApiError as error:
             result = DeletableTopicResult(
                 name=name, topic_id=id, error_code=error.code, error_message=error.message
             )
+            found.append(result)
         else:
-            result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
-        results.append(result)
-    return ControllerResult(
-        records=tuple(records), response=DeleteTopicsResponse(responses=results)
-    )
-
-
-def refuses_all(request: DeleteTopicsRequest, context: ControllerContext) -> bool:
-    """Return True if no topic would be deleted. Raises ApiError as of step 1 of `handle`."""
-    return not handle(request, context).records
+            found.append(topic)
+    return found
 
 
 def _delete(topic: TopicImage, records: Records, context: ControllerContext) -> None:

@@ -34,4 +34,4 @@ def handle(request: DescribeAclsRequest, context: ControllerContext) -> Controll
         )
         for (type, name, pattern_type), acls in by_resource.items()
     ]
-    return ControllerResult(response=DescribeAclsResponse(error_message=None, resources=resources))
+    return ControllerResult(response=DescribeAclsResponse(error_message="", resources=resources))

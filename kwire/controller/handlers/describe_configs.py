@@ -11,7 +11,7 @@ from kwire.controller.configs.node_configs import ConfigValue, node_key, node_sy
 from kwire.controller.configs.topic_configs import described_synonyms, synonyms
 from kwire.controller.configs.topic_keys import KEYS
 from kwire.controller.configs.topic_validation import PUBLIC_KEYS
-from kwire.controller.configs.values import as_text
+from kwire.controller.configs.values import as_text, java_int
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_resources import check_access, check_exists, check_name
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
@@ -44,7 +44,7 @@ def handle(request: DescribeConfigsRequest, context: ControllerContext) -> Contr
        all values that it overrides.
     4. The broker without a name has the settings for all; this node, by its id, every key of its
        own. Another node's id: INVALID_REQUEST, since only that node knows its server.properties.
-    5. Log levels are Kafka's own: there are none here.
+    5. This node, by its id, has the level of each of its loggers.
     """
     # 1.
     unknown = {resource.resource_type for resource in request.resources} - _TYPES
@@ -132,18 +132,25 @@ def _node(resource: ConfigResource, context: ControllerContext) -> Results:
     is_logger = resource.type == ResourceType.BROKER_LOGGER
     if not resource.name and not is_logger:
         return _every_node(context)
-    own_id = context.config.node_id
-    try:
-        id = int(resource.name)
-    except ValueError:
+    own_id, id = context.config.node_id, java_int(resource.name)
+    if id is None:
         text = f"Broker id must be an integer, but it is: {resource.name}"
-        raise ApiError(ErrorCode.INVALID_REQUEST, text) from None
+        raise ApiError(ErrorCode.INVALID_REQUEST, text)
     if id != own_id:
         allowed = f"{own_id}" if is_logger else f"{own_id} or empty string,"
         text = f"Unexpected broker id, expected {allowed} but received {resource.name}"
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
     # 5.
-    return [] if is_logger else _this_node(context)
+    return _loggers(context) if is_logger else _this_node(context)
+
+
+def _loggers(context: ControllerContext) -> Results:
+    return [
+        DescribeConfigsResourceResult(
+            name=name, value=level, config_source=ConfigSource.DYNAMIC_BROKER_LOGGER
+        )
+        for name, level in context.log_levels().items()
+    ]
 
 
 def _every_node(context: ControllerContext) -> Results:

@@ -6,7 +6,12 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.placement import replication_control
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+)
 from kwire.controller.replicas.partition_change_builder import Election
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import NO_LEADER
@@ -33,7 +38,7 @@ def handle(request: ElectLeadersRequest, context: ControllerContext) -> Controll
     5. No replica can lead: PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_AVAILABLE.
     """
     # 1.
-    if is_empty(request, context):
+    if event(request, context) is ControllerEvent.NONE:
         return ControllerResult(response=ElectLeadersResponse())
     # 2.
     if request.election_type not in (PREFERRED, UNCLEAN):
@@ -62,9 +67,10 @@ def handle(request: ElectLeadersRequest, context: ControllerContext) -> Controll
     return ControllerResult(records=tuple(records), response=response)
 
 
-def is_empty(request: ElectLeadersRequest, context: ControllerContext) -> bool:
-    """Return True for step 1 of `handle`, which takes no leader."""
-    return request.topic_partitions is not None and not request.topic_partitions
+def event(request: ElectLeadersRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE for step 1 of `handle`."""
+    is_empty = request.topic_partitions is not None and not request.topic_partitions
+    return ControllerEvent.NONE if is_empty else ControllerEvent.WRITE
 
 
 def _elect(

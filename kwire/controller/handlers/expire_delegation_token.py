@@ -12,7 +12,12 @@ from kwire.controller.handlers.delegation_tokens import (
     token_with,
     with_expiration,
 )
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    versioned,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages.a40_expire_delegation_token import (
     ExpireDelegationTokenRequest,
@@ -32,7 +37,7 @@ def handle(request: ExpireDelegationTokenRequest, context: ControllerContext) ->
     6. Otherwise it ends after the period, but never later than its maximum.
     """
     # 1.
-    if is_refused(request, context):
+    if event(request, context) is ControllerEvent.NONE:
         code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
         response = ExpireDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NO_TIME)
         return ControllerResult(response=response)
@@ -60,6 +65,6 @@ def handle(request: ExpireDelegationTokenRequest, context: ControllerContext) ->
     )
 
 
-def is_refused(request: ExpireDelegationTokenRequest, context: ControllerContext) -> bool:
-    """Return True for step 1 of `handle`, which takes no leader."""
-    return not may_ask_for_tokens(context)
+def event(request: ExpireDelegationTokenRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE for step 1 of `handle`."""
+    return ControllerEvent.WRITE if may_ask_for_tokens(context) else ControllerEvent.NONE

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from kwire.controller.configs import logger_validation
+from kwire.controller.configs.logger_validation import changed_levels
+from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import changed_value
 from kwire.controller.handlers.config_resources import ConfigChecker, check_access
-from kwire.controller.handlers.resource_alteration import alter_each, config_records, responses
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.resource_alteration import (
+    ResourceOutcome,
+    alter_each,
+    config_records,
+    responses,
+)
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    Records,
+)
 from kwire.messages.a44_incremental_alter_configs import (
     AlterConfigsResource,
     AlterConfigsResourceResponse,
@@ -21,53 +32,86 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
     """Set or delete keys of resources; append words to lists or take them away (Java:
     ConfigurationControlManager.incrementalAlterConfigs).
 
+    Of several changes of one key the last counts.
+
     1. The errors of `alter_each`.
-    2. ALTER_CONFIGS is not allowed (`check_access`); for a node's loggers, CLUSTER_ACTION.
+    2. ALTER_CONFIGS is not allowed: the error of `check_access`.
     3. An unknown operation: INVALID_REQUEST; words of a key that is no list: INVALID_CONFIG.
     4. The errors of `config_records`.
+    5. Log levels are in no record: this node sets its own, by CLUSTER_ACTION (Java:
+       RuntimeLoggerManager), at once and whatever becomes of other resources. The errors of
+       `changed_levels`.
     """
     checker = ConfigChecker(context)
 
     def alter(requested: AlterConfigsResource) -> Records:
-        resource = ConfigResource(requested.resource_type, requested.resource_name)
-        _check_access(resource, context)
-        if resource.type == ResourceType.BROKER_LOGGER:
-            logger_validation.check(requested, context.config.node_id)
-            return []
+        # 2.
+        resource = _permitted(requested, context)
         # 3.
         current = context.image.configs.of(*resource)
+        last = {config.name: config for config in requested.configs}
         values = {
-            config.name: changed_value(config, resource, current.get(config.name))
-            for config in requested.configs
+            name: changed_value(config, resource, current.get(name))
+            for name, config in last.items()
         }
         # 4.
         return config_records(resource, values, context, checker, others_stay=True)
 
     # 1.
-    records, outcomes = alter_each(request.resources, alter, context.image.features)
+    of_loggers, others = _parted(request)
+    records, outcomes = alter_each(others, alter, context.image.features)
+    # 5.
+    log_levels: dict[str, str | None] = {}
+    outcomes += [_alter_loggers(requested, context, log_levels) for requested in of_loggers]
     return ControllerResult(
         records=() if request.validate_only else tuple(records),
+        log_levels={} if request.validate_only else log_levels,
         response=IncrementalAlterConfigsResponse(
             responses=responses(outcomes, AlterConfigsResourceResponse)
         ),
     )
 
 
-def refuses_all(request: IncrementalAlterConfigsRequest, context: ControllerContext) -> bool:
-    """Return True if steps 1 and 2 of `handle` refuse each resource but loggers, which are here."""
+def event(request: IncrementalAlterConfigsRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE if steps 1 and 2 of `handle` refuse each resource but loggers."""
 
     def check(requested: AlterConfigsResource) -> Records:
-        _check_access(ConfigResource(requested.resource_type, requested.resource_name), context)
+        _permitted(requested, context)
         return []
 
-    _, outcomes = alter_each(request.resources, check, context.image.features)
-    return all(
-        outcome.code or outcome.resource.type == ResourceType.BROKER_LOGGER for outcome in outcomes
+    _, outcomes = alter_each(_parted(request)[1], check, context.image.features)
+    return (
+        ControllerEvent.NONE if all(outcome.code for outcome in outcomes) else ControllerEvent.WRITE
     )
 
 
-def _check_access(resource: ConfigResource, context: ControllerContext) -> None:
+def _parted(
+    request: IncrementalAlterConfigsRequest,
+) -> tuple[list[AlterConfigsResource], list[AlterConfigsResource]]:
+    """Return the resources of a request that are loggers, and the others."""
+    of_loggers: list[AlterConfigsResource] = []
+    others: list[AlterConfigsResource] = []
+    for requested in request.resources:
+        is_logger = requested.resource_type == ResourceType.BROKER_LOGGER
+        (of_loggers if is_logger else others).append(requested)
+    return of_loggers, others
+
+
+def _permitted(requested: AlterConfigsResource, context: ControllerContext) -> ConfigResource:
     # 2.
-    is_logger = resource.type == ResourceType.BROKER_LOGGER
-    operation = AclOperation.CLUSTER_ACTION if is_logger else AclOperation.ALTER_CONFIGS
-    check_access(context.access, operation, resource)
+    resource = ConfigResource(requested.resource_type, requested.resource_name)
+    check_access(context.access, AclOperation.ALTER_CONFIGS, resource)
+    return resource
+
+
+def _alter_loggers(
+    requested: AlterConfigsResource, context: ControllerContext, log_levels: dict[str, str | None]
+) -> ResourceOutcome:
+    """Add the levels that one resource asks for, if all of it is right."""
+    resource = ConfigResource(requested.resource_type, requested.resource_name)
+    try:
+        check_access(context.access, AclOperation.CLUSTER_ACTION, resource)
+        log_levels |= changed_levels(requested, context.config.node_id, context.log_levels())
+    except ApiError as error:
+        return ResourceOutcome(resource, int(error.code), error.message)
+    return ResourceOutcome(resource, 0, None)

@@ -39,7 +39,7 @@ from kwire.controller.handlers import (
     unregister_controller,
     update_features,
 )
-from kwire.controller.handlers.result import ControllerContext, ControllerResult
+from kwire.controller.handlers.result import ControllerContext, ControllerEvent, ControllerResult
 from kwire.messages.a19_create_topics import CreateTopicsRequest
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest
 from kwire.messages.a29_describe_acls import DescribeAclsRequest
@@ -70,6 +70,8 @@ from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
 from kwire.messages.access_control import AclOperation
 from kwire.messages.error_response import error_response
 
+EventOf = Callable[[Any, ControllerContext], ControllerEvent]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
@@ -79,11 +81,10 @@ class Handler:
     asks for what it needs, such as operations on topics. needs_authorizer: without one the answer
     is SECURITY_DISABLED.
     writes: the handler sees what is written but not committed, and the answer waits for the
-    commit. active_only: other controllers answer NOT_CONTROLLER, but for requests of which
-    `needs_no_leader` is True: there is nothing to do, or the sender may not ask, whoever leads.
-    runs_in_pre_migration: a write that is carried out before the metadata of ZooKeeper are copied
-    (Java 3.9: ControllerOperationFlag.RUNS_IN_PREMIGRATION). So are requests of which
-    `refuses_all` is True: each element is refused before Java's ControllerApis asks the controller.
+    commit. event: which one a request is; a WRITE needs the active controller, and, unless
+    runs_in_pre_migration, one that has copied the metadata of ZooKeeper (Java 3.9:
+    ControllerOperationFlag.RUNS_IN_PREMIGRATION). has_deadline: the event does not happen once
+    `timeout_ms` of the request have passed; Kafka ignores this field of other APIs.
     """
 
     request: type[Request]
@@ -91,17 +92,20 @@ class Handler:
     handle: Callable[[Any, ControllerContext], ControllerResult]
     needs: AclOperation | None = None
     writes: bool = True
-    active_only: bool = True
     needs_authorizer: bool = False
     runs_in_pre_migration: bool = False
-    needs_no_leader: Callable[[Any, ControllerContext], bool] = lambda request, context: False
-    refuses_all: Callable[[Any, ControllerContext], bool] = lambda request, context: False
+    has_deadline: bool = False
+    event: EventOf = lambda request, context: ControllerEvent.WRITE
 
     @property
     def key(self) -> int:
         """The API key."""
         assert self.request.key is not None, "every request has an API key"
         return self.request.key
+
+    def limit_ms(self, request: Request) -> int | None:
+        """Return the milliseconds after which a request is not carried out; None for no limit."""
+        return request.timeout_ms if self.has_deadline else None  # type: ignore[attr-defined]
 
     def refuse(self, request: Request, version: int, error: ApiError) -> Response:
         """Return the response that gives one error for the whole request."""
@@ -123,9 +127,14 @@ def _write(
     )
 
 
-def _at_any(needs_no_leader: Callable[[Any, ControllerContext], bool], handler: Handler) -> Handler:
+def _asking(event: EventOf, handler: Handler) -> Handler:
     """Register an API some of whose requests every controller answers."""
-    return replace(handler, needs_no_leader=needs_no_leader)
+    return replace(handler, event=event)
+
+
+def _timed(handler: Handler) -> Handler:
+    """Register an API whose requests say how long they may take."""
+    return replace(handler, has_deadline=True)
 
 
 def _in_pre_migration(handler: Handler) -> Handler:
@@ -133,16 +142,12 @@ def _in_pre_migration(handler: Handler) -> Handler:
     return replace(handler, runs_in_pre_migration=True)
 
 
-def _by_element(refuses_all: Callable[[Any, ControllerContext], bool], handler: Handler) -> Handler:
-    """Register an API whose elements are looked at before it is asked if they may be changed."""
-    return replace(handler, refuses_all=refuses_all)
-
-
 def _read(
     request: type[Request], handle: Handle, versions: str, needs: AclOperation | None = None
 ) -> Handler:
     """Register an API that every controller answers, from what is committed."""
-    return replace(_write(request, handle, versions, needs), writes=False, active_only=False)
+    handler = _write(request, handle, versions, needs)
+    return replace(handler, writes=False, event=lambda request, context: ControllerEvent.READ)
 
 
 def _of_acls(handler: Handler) -> Handler:
@@ -158,46 +163,59 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
     {
         handler.key: handler
         for handler in (
-            _write(CreateTopicsRequest, create_topics.handle, "2-7"),
-            _by_element(
-                delete_topics.refuses_all, _write(DeleteTopicsRequest, delete_topics.handle, "1-6")
+            _timed(
+                _asking(
+                    create_topics.event, _write(CreateTopicsRequest, create_topics.handle, "2-7")
+                )
+            ),
+            _timed(
+                _asking(
+                    delete_topics.event, _write(DeleteTopicsRequest, delete_topics.handle, "1-6")
+                )
             ),
             _of_acls(_read(DescribeAclsRequest, describe_acls.handle, "1-3", DESCRIBE)),
             _of_acls(_write(CreateAclsRequest, create_acls.handle, "1-3", ALTER)),
             _of_acls(_write(DeleteAclsRequest, delete_acls.handle, "1-3", ALTER)),
             _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
-            _by_element(
-                alter_configs.refuses_all, _write(AlterConfigsRequest, alter_configs.handle, "0-2")
+            _asking(alter_configs.event, _write(AlterConfigsRequest, alter_configs.handle, "0-2")),
+            _timed(
+                _asking(
+                    create_partitions.event,
+                    _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
+                )
             ),
-            _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
-            _at_any(
-                create_delegation_token.is_refused,
+            _asking(
+                create_delegation_token.event,
                 _write(CreateDelegationTokenRequest, create_delegation_token.handle, "1-3"),
             ),
-            _at_any(
-                renew_delegation_token.is_refused,
+            _asking(
+                renew_delegation_token.event,
                 _write(RenewDelegationTokenRequest, renew_delegation_token.handle, "1-2"),
             ),
-            _at_any(
-                expire_delegation_token.is_refused,
+            _asking(
+                expire_delegation_token.event,
                 _write(ExpireDelegationTokenRequest, expire_delegation_token.handle, "1-2"),
             ),
-            _at_any(
-                elect_leaders.is_empty,
-                _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
+            _timed(
+                _asking(
+                    elect_leaders.event,
+                    _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
+                )
             ),
-            _by_element(
-                incremental_alter_configs.refuses_all,
+            _asking(
+                incremental_alter_configs.event,
                 _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
             ),
-            _at_any(
-                alter_partition_reassignments.is_empty,
-                _write(
-                    AlterPartitionReassignmentsRequest,
-                    alter_partition_reassignments.handle,
-                    "0-1",
-                    ALTER,
-                ),
+            _timed(
+                _asking(
+                    alter_partition_reassignments.event,
+                    _write(
+                        AlterPartitionReassignmentsRequest,
+                        alter_partition_reassignments.handle,
+                        "0-1",
+                        ALTER,
+                    ),
+                )
             ),
             _read(
                 ListPartitionReassignmentsRequest,
@@ -209,8 +227,8 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             _write(
                 AlterUserScramCredentialsRequest, alter_user_scram_credentials.handle, "0", ALTER
             ),
-            _at_any(
-                alter_partition.is_empty,
+            _asking(
+                alter_partition.event,
                 _write(AlterPartitionRequest, alter_partition.handle, "2-3", CLUSTER_ACTION),
             ),
             _write(UpdateFeaturesRequest, update_features.handle, "0-2", ALTER),

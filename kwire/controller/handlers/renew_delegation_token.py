@@ -12,7 +12,7 @@ from kwire.controller.handlers.delegation_tokens import (
     token_with,
     with_expiration,
 )
-from kwire.controller.handlers.result import ControllerContext, ControllerResult
+from kwire.controller.handlers.result import ControllerContext, ControllerEvent, ControllerResult
 from kwire.error_codes import ErrorCode
 from kwire.messages.a39_renew_delegation_token import (
     RenewDelegationTokenRequest,
@@ -31,7 +31,7 @@ def handle(request: RenewDelegationTokenRequest, context: ControllerContext) -> 
        token's life, whichever is first.
     """
     # 1.
-    if is_refused(request, context):
+    if event(request, context) is ControllerEvent.NONE:
         code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
         response = RenewDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NO_TIME)
         return ControllerResult(response=response)
@@ -55,6 +55,6 @@ def handle(request: RenewDelegationTokenRequest, context: ControllerContext) -> 
     )
 
 
-def is_refused(request: RenewDelegationTokenRequest, context: ControllerContext) -> bool:
-    """Return True for step 1 of `handle`, which takes no leader."""
-    return not may_ask_for_tokens(context)
+def event(request: RenewDelegationTokenRequest, context: ControllerContext) -> ControllerEvent:
+    """Return NONE for step 1 of `handle`."""
+    return ControllerEvent.WRITE if may_ask_for_tokens(context) else ControllerEvent.NONE

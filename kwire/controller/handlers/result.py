@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from types import MappingProxyType
 from uuid import UUID
 
@@ -114,6 +115,7 @@ class ControllerContext:
     controller does by itself.
     registrations: offset of each broker's RegisterBrokerRecord.
     token_index: finds delegation tokens by HMAC.
+    log_levels: returns the level of each of this node's loggers.
     """
 
     image: MetadataImage
@@ -133,6 +135,7 @@ class ControllerContext:
     mutation_quota: ControllerMutationQuota | None = None
     registrations: Mapping[int, int] = field(default_factory=dict)
     token_index: TokenIndex = field(default_factory=lambda: TokenIndex(None))
+    log_levels: Callable[[], Mapping[str, str]] = dict
 
     @property
     def metadata_version(self) -> MetadataVersion:
@@ -178,6 +181,18 @@ class ControllerContext:
 Records = list[VersionedRecord]
 
 
+class ControllerEvent(Enum):
+    """The event that a request is for the controller (Java: ControllerReadEvent, …WriteEvent).
+
+    NONE: the request and the rights of its sender say the whole answer. READ: it is in the
+    metadata, which every controller has. WRITE: only the active controller has it.
+    """
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KRaftVersionRequest:
     """The kraft.version that raft is asked for, or only whether it is possible."""
@@ -192,12 +207,15 @@ class ControllerResult:
 
     heartbeat_manager: the sessions afterwards; None if they stay. kraft_version: raft is to be
     asked for it first; if it agrees, the request is handled once more.
+    log_levels: what loggers of this node are to get, which is not in the log; None for the level of
+    the logger above.
     """
 
     response: Response
     records: tuple[VersionedRecord, ...] = ()
     heartbeat_manager: BrokerHeartbeatManager | None = None
     kraft_version: KRaftVersionRequest | None = None
+    log_levels: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def versioned(record: MetadataRecord, version: int = 0) -> VersionedRecord:

@@ -75,14 +75,18 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
         elif level > context.quorum.kraft_version:
             kraft_version = KRaftVersionRequest(level=level, validate_only=request.validate_only)
         # 8.
-        elif _type(update, context.version) == UPGRADE:
+        elif update.upgrade_type == UPGRADE:
             records.append(versioned(NoOpRecord()))
     elr = updates.get(ELIGIBLE_LEADER_REPLICAS)
     if elr is not None and elr.max_version_level > 0:
         records = [*elr_safety_records(context), *records]
     response = UpdateFeaturesResponse(
         error_message=None,
-        results=[UpdatableFeatureResult(feature=name, error_message=None) for name in updates],
+        # Java tells each update that it went well by the name of the code.
+        results=[
+            UpdatableFeatureResult(feature=update.feature, error_message="NONE")
+            for update in request.feature_updates
+        ],
     )
     writes = kraft_version is None and not request.validate_only
     return ControllerResult(
@@ -135,7 +139,8 @@ def _check(
 ) -> None:
     name, level = update.feature, update.max_version_level
     # 1.
-    kind = _type(update, context.version)
+    # Version 0 has no types: its AllowDowngrade is not looked at since Kafka 3.3.
+    kind = update.upgrade_type
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         raise _invalid(update, f"{kind} is not a type of update")
     if level < 0:
@@ -159,12 +164,6 @@ def _check(
     # 1. Level 0 of an unknown feature is supported by all, and yet refused.
     elif name != KRAFT_VERSION:
         raise _invalid(update, "there is no such feature")
-
-
-def _type(update: FeatureUpdateKey, version: int) -> int:
-    if version == 0:
-        return SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE
-    return update.upgrade_type
 
 
 def _current(name: str, context: ControllerContext) -> int:

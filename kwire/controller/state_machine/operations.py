@@ -7,8 +7,8 @@ still the one that the operation began with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import VersionedRecord
@@ -113,7 +113,7 @@ class OperationResult:
     prepared: None if nothing may be written. response: None for a periodic task.
     batches: of the prepared records, if they are encoded already. mutation_buckets: of the mutation
     quotas afterwards; None if they stay. throttle_time_ms: how long the client should wait, counted
-    from the beginning of the operation.
+    from the beginning of the operation. log_levels: as of `ControllerResult`.
     """
 
     response: Response | None = None
@@ -123,6 +123,7 @@ class OperationResult:
     batches: tuple[bytes, ...] | None = None
     mutation_buckets: TokenBuckets | None = None
     throttle_time_ms: int = 0
+    log_levels: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +170,7 @@ class RequestOperation:
             response=result.response,
             prepared=PreparedBatches.of(result.records, self.view, heartbeat_manager, context.now),
             kraft_version=result.kraft_version,
+            log_levels=result.log_levels,
         )
 
 

@@ -7,8 +7,8 @@ as one batch at the end of the log, and tells it of commits and of the loss of l
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 from rpds import HashTrieMap
@@ -23,6 +23,7 @@ from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.controller.handlers.result import (
     ControllerConfig,
     ControllerContext,
+    ControllerEvent,
     KRaftVersionRequest,
     QuorumView,
 )
@@ -59,6 +60,7 @@ class PendingResponse:
     is committed; None: at once. kraft_version: raft is to be asked for it; if it agrees, the
     request is to be handled once more. batches: the records, if they are encoded already.
     throttled_until: when the client may ask again, in milliseconds since 1970; 0 for at once.
+    log_levels: as of `ControllerResult`.
     """
 
     response: Response
@@ -67,6 +69,7 @@ class PendingResponse:
     kraft_version: KRaftVersionRequest | None = None
     batches: tuple[bytes, ...] | None = None
     throttled_until: int = 0
+    log_levels: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class QuorumController:
@@ -76,10 +79,17 @@ class QuorumController:
     written; the same while this node does not lead (Java: SnapshotRegistry keeps both in one).
     _pending: the views after each batch that is not committed.
     _contacts: times of heartbeats that are not handled yet, by broker.
+    _log_levels: returns those of this node's loggers.
     """
 
-    def __init__(self, config: ControllerConfig, random: RandomSource) -> None:
+    def __init__(
+        self,
+        config: ControllerConfig,
+        random: RandomSource,
+        log_levels: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self.config = config
+        self._log_levels = log_levels
         self.committed = MetadataView()
         self.ahead = MetadataView()
         self.heartbeat_manager = BrokerHeartbeatManager(
@@ -206,9 +216,9 @@ class QuorumController:
 
         1. Without the operation on the cluster that the API needs: CLUSTER_AUTHORIZATION_FAILED;
            without the authorizer that it needs: SECURITY_DISABLED.
-        2. Not active: NOT_CONTROLLER, but for the APIs and requests that every controller answers.
-        3. A write before the metadata of ZooKeeper are copied: NOT_CONTROLLER, but for those that
-           Java flags with RUNS_IN_PREMIGRATION (KIP-866).
+        2. It is an event, but has no time: REQUEST_TIMED_OUT.
+        3. It is a write, and this node is not active: NOT_CONTROLLER; so before the metadata of
+           ZooKeeper are copied, but for what Java flags with RUNS_IN_PREMIGRATION (KIP-866).
         4. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
@@ -240,23 +250,31 @@ class QuorumController:
             raise ApiError(ErrorCode.SECURITY_DISABLED, "No authorizer is configured.")
         self._move_end_to(end_offset)
         context = self._context(handler, now, origin)
-        # 2.
-        refusal: str | None = None
-        if handler.active_only and not self.is_active:
-            refusal = "This controller is not the active one."
-        # 3.
-        elif (
-            handler.writes
-            and not handler.runs_in_pre_migration
-            and self.in_pre_migration
-            and not handler.refuses_all(request, context)
-        ):
-            refusal = "The controller is in pre-migration mode."
-        if refusal is not None and not handler.needs_no_leader(request, context):
-            raise ApiError(ErrorCode.NOT_CONTROLLER, refusal)
+        # 2., 3.
+        self._check_can_be_asked(request, handler, context)
         # 4.
         view = self.ahead if handler.writes else self.committed
         return RequestOperation(request=request, handler=handler, context=context, view=view)
+
+    def _check_can_be_asked(
+        self, request: Request, handler: Handler, context: ControllerContext
+    ) -> None:
+        limit_ms = handler.limit_ms(request)
+        is_late = limit_ms is not None and limit_ms <= 0
+        is_waiting = self.in_pre_migration and not handler.runs_in_pre_migration
+        if self.is_active and not is_waiting and not is_late:
+            return
+        event = handler.event(request, context)
+        # 2.
+        if is_late and event is not ControllerEvent.NONE:
+            text = f"Nothing was done: the request's time limit of {limit_ms} ms has passed."
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, text)
+        # 3.
+        if event is ControllerEvent.WRITE and not self.is_active:
+            raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
+        if event is ControllerEvent.WRITE and is_waiting:
+            text = "The controller is in pre-migration mode."
+            raise ApiError(ErrorCode.NOT_CONTROLLER, text)
 
     def is_current(self, operation: Operation, end_offset: int) -> bool:
         """Return True if nothing was written, and no epoch ended, since the operation began.
@@ -285,6 +303,7 @@ class QuorumController:
             wait_for=self._pending[-1].end_offset if self._pending else None,
             kraft_version=result.kraft_version,
             batches=result.batches,
+            log_levels=result.log_levels,
             throttled_until=throttled_until,
         )
 
@@ -377,6 +396,7 @@ class QuorumController:
             mutation_quota=quota,
             registrations=view.registrations,
             token_index=self._token_index,
+            log_levels=self._log_levels,
         )
 
     def _mutation_quota(self, origin: RequestContext, now: int) -> ControllerMutationQuota:

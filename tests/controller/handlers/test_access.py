@@ -158,7 +158,9 @@ def test_topics_are_deleted_where_that_is_allowed_and_hidden_where_they_may_not_
     by_name = [DeleteTopicState(name=name) for name in ("describable", "hidden", "unknown")]
     by_id = [DeleteTopicState(topic_id=id) for id in ids.values()]
 
-    response = lab.ask(DeleteTopicsRequest(topics=by_name + by_id), principal=ALICE)
+    response = lab.ask(
+        DeleteTopicsRequest(timeout_ms=9000, topics=by_name + by_id), principal=ALICE
+    )
 
     found = [
         (result.name, result.topic_id.int != 0, result.error_code) for result in response.responses
@@ -179,7 +181,8 @@ def test_a_topic_that_may_be_described_is_said_to_be_unknown() -> None:
     allow(lab, creation(DESCRIBE, "unknown"))
 
     response = lab.ask(
-        DeleteTopicsRequest(topics=[DeleteTopicState(name="unknown")]), principal=ALICE
+        DeleteTopicsRequest(timeout_ms=9000, topics=[DeleteTopicState(name="unknown")]),
+        principal=ALICE,
     )
 
     assert response.responses[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -190,7 +193,9 @@ def test_delete_on_the_cluster_allows_to_delete_any_topic() -> None:
     lab.create("foo", (1,))
     allow(lab, on_cluster(DELETE))
 
-    response = lab.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name="foo")]), principal=ALICE)
+    response = lab.ask(
+        DeleteTopicsRequest(timeout_ms=9000, topics=[DeleteTopicState(name="foo")]), principal=ALICE
+    )
 
     assert response.responses[0].error_code == 0
 
@@ -203,7 +208,7 @@ def test_topics_grow_where_that_is_allowed() -> None:
     names = ("mine", "other", "unknown")
     topics = [CreatePartitionsTopic(name=name, count=2, assignments=None) for name in names]
 
-    response = lab.ask(CreatePartitionsRequest(topics=topics), principal=ALICE)
+    response = lab.ask(CreatePartitionsRequest(timeout_ms=9000, topics=topics), principal=ALICE)
 
     found = {result.name: (result.error_code, result.error_message) for result in response.results}
     assert found["mine"][0] == 0

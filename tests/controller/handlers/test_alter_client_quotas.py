@@ -13,8 +13,11 @@ from kwire.messages.a49_alter_client_quotas import (
     EntryData,
     OpData,
 )
+from tests.support.controller.live.session.entities import ADDRESSES, NO_ADDRESSES
 
 INVALID = ErrorCode.INVALID_REQUEST
+NAMES = ("localhost", "fe80::1%lo")
+"""Names of a host and of an interface: their meaning depends on the machine."""
 
 
 def entry(entity: Mapping[str, str | None], *ops: tuple[str, float | None]) -> EntryData:
@@ -107,6 +110,19 @@ def test_entities_and_values(
     change.ops = [OpData(key=key, value=value, remove=False)]
     assert codes(lab, change) == [code]
     assert lab.end_offset == before + (code == 0)
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        *((address, 0) for address in ADDRESSES),
+        *((text, INVALID) for text in (*NO_ADDRESSES, *NAMES, "::1%" + "1" * 9999)),
+    ],
+)
+def test_an_address_is_what_java_takes_for_one(lab: Any, address: str, code: int) -> None:
+    """As judged by Kafka 4.3.1 and 4.4.0; but names depend on the machine (decision 63)."""
+    change = entry({"ip": address}, ("connection_creation_rate", 9))
+    assert codes(lab, change) == [code]
 
 
 def test_the_second_entry_of_an_entity_is_refused_and_the_first_one_stays(lab: Any) -> None:

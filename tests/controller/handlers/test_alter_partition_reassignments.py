@@ -362,7 +362,7 @@ def test_a_moving_topic_gets_partitions_a_leader_and_is_deleted(five: Any) -> No
     reassign(five, "foo", (3, 4))
 
     more = CreatePartitionsTopic(name="foo", count=2, assignments=None)
-    (created,) = five.ask(CreatePartitionsRequest(topics=[more])).results
+    (created,) = five.ask(CreatePartitionsRequest(timeout_ms=9000, topics=[more])).results
     assert created.error_code == ErrorCode.NONE
     assert len(five.partition("foo", 1).replicas) == 4
 
@@ -374,6 +374,6 @@ def test_a_moving_topic_gets_partitions_a_leader_and_is_deleted(five: Any) -> No
     code = elected.partition_result[0].error_code
     assert code == ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
 
-    named = DeleteTopicsRequest(topics=[DeleteTopicState(name="foo")])
+    named = DeleteTopicsRequest(timeout_ms=9000, topics=[DeleteTopicState(name="foo")])
     assert five.ask(named).responses[0].error_code == ErrorCode.NONE
     assert reassigning(five) == {}

@@ -21,7 +21,9 @@ READ = AclOperation.READ
 
 
 def create(lab: Lab, *creations: AclCreation) -> list[int]:
+    """Return the codes; the message of a success is empty, as by Kafka, and not null."""
     response = lab.ask(CreateAclsRequest(creations=list(creations)))
+    assert all(result.error_code or result.error_message == "" for result in response.results)
     return [result.error_code for result in response.results]
 
 

@@ -16,7 +16,9 @@ from kwire.messages.a37_create_partitions import (
 def grow(lab: Any, count: int, *replicas: tuple[int, ...], name: str = "foo", **more: Any) -> Any:
     assignments = [CreatePartitionsAssignment(broker_ids=ids) for ids in replicas]
     wanted = CreatePartitionsTopic(name=name, count=count, assignments=assignments or None)
-    (result,) = lab.ask(CreatePartitionsRequest(topics=[wanted]).replace(**more)).results
+    (result,) = lab.ask(
+        CreatePartitionsRequest(timeout_ms=9000, topics=[wanted]).replace(**more)
+    ).results
     return result
 
 
@@ -59,7 +61,9 @@ def test_10_000_partitions_are_added_at_once_and_no_more_by_all_topics(three: An
         for name, more in (("foo", 0), ("bar", 1))
     ]
 
-    refused = three.ask(CreatePartitionsRequest(topics=both, validate_only=True)).results
+    refused = three.ask(
+        CreatePartitionsRequest(timeout_ms=9000, topics=both, validate_only=True)
+    ).results
 
     assert [result.error_code for result in refused] == [ErrorCode.POLICY_VIOLATION] * 2
     assert grow(three, 10_001, validate_only=True).error_code == ErrorCode.NONE

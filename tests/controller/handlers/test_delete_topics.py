@@ -11,7 +11,7 @@ from kwire.messages.records.topic import TopicRecord
 
 
 def delete(lab: Any, *wanted: DeleteTopicState) -> list[tuple[str | None, int]]:
-    response = lab.ask(DeleteTopicsRequest(topics=list(wanted)))
+    response = lab.ask(DeleteTopicsRequest(timeout_ms=9000, topics=list(wanted)))
     return [(one.name, one.error_code) for one in response.responses]
 
 
@@ -28,7 +28,7 @@ def test_topics_are_deleted_by_name_and_by_id(three: Any) -> None:
 def test_versions_without_ids_delete_by_name(three: Any) -> None:
     three.create("foo", (1,))
 
-    response = three.ask(DeleteTopicsRequest(topic_names=("foo", "bar")), 5)
+    response = three.ask(DeleteTopicsRequest(timeout_ms=9000, topic_names=("foo", "bar")), 5)
 
     assert [(one.name, one.error_code) for one in response.responses] == [
         ("foo", ErrorCode.NONE),
@@ -66,7 +66,7 @@ def test_what_is_wrong_with_a_deletion_is_refused(three: Any) -> None:
 def test_deletion_can_be_disabled(make_lab: Any, version: int, code: ErrorCode) -> None:
     lab = make_lab(delete_topic_enable=False)
 
-    response = lab.ask(DeleteTopicsRequest(topic_names=("foo",)), version)
+    response = lab.ask(DeleteTopicsRequest(timeout_ms=9000, topic_names=("foo",)), version)
 
     assert [one.error_code for one in response.responses] == [code]
 
@@ -77,7 +77,9 @@ def test_topics_beyond_10000_are_not_deleted_by_one_request(three: Any) -> None:
     for number, id in enumerate(ids):
         three.write(TopicRecord(name=f"t{number}", topic_id=id))
     names = [f"t{number}" for number in range(10_001)]
-    answer = three.ask(DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names]))
+    answer = three.ask(
+        DeleteTopicsRequest(timeout_ms=9000, topics=[DeleteTopicState(name=name) for name in names])
+    )
     codes = [response.error_code for response in answer.responses]
     assert codes == [ErrorCode.NONE] * 10_000 + [ErrorCode.UNKNOWN_SERVER_ERROR]
     assert len(three.image.topics.ids) == 1

@@ -31,7 +31,7 @@ def describe(lab: Lab, **changes: Any) -> list[tuple[int, str, int]]:
         permission_type=AclPermission.ANY,
     ).replace(**changes)
     response = lab.ask(request)
-    assert response.error_code == 0
+    assert (response.error_code, response.error_message) == (0, "")
     return sorted(
         (resource.resource_type, resource.resource_name, resource.pattern_type)
         for resource in response.resources

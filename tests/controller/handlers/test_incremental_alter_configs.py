@@ -1,15 +1,23 @@
 """IncrementalAlterConfigs, after Kafka's ConfigurationControlManagerTest."""
 
+from random import Random
 from typing import Any
 
 import pytest
 
+from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.error_codes import ErrorCode
+from kwire.messages.a44_incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kwire.messages.config_resource import ResourceType
 from kwire.messages.records.config import ConfigRecord
 from tests.support.controller.handlers.config_requests import (
     alter,
 )
+from tests.support.controller.live.config_script import NUMBERS
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 INVALID_CONFIG = ErrorCode.INVALID_CONFIG
@@ -58,6 +66,7 @@ def test_the_same_value_is_written_again_for_brokers_only(three: Any) -> None:
         (2, "foo", ("retention.ms", APPEND, "1"), ErrorCode.INVALID_CONFIG),
         (2, "foo", ("retention.ms", 9, "1"), ErrorCode.INVALID_REQUEST),
         (2, "foo", ("cleanup.policy", APPEND, None), ErrorCode.INVALID_REQUEST),
+        (2, "foo", ("cleanup.policy", SUBTRACT, None), ErrorCode.INVALID_REQUEST),
         (2, "bar", ("retention.ms", SET, "1"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (2, "", ("retention.ms", SET, "1"), ErrorCode.INVALID_REQUEST),
         (2, "a b", ("retention.ms", SET, "1"), ErrorCode.INVALID_TOPIC_EXCEPTION),
@@ -95,6 +104,65 @@ def test_what_is_wrong_with_a_change_is_refused(
 
     assert alter(three, type, name, config) == code
     assert three.end_offset == before
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_broker_may_be_named_by_any_number_that_java_reads(three: Any, name: str) -> None:
+    code = 0 if int(name) in three.image.cluster.brokers else ErrorCode.BROKER_ID_NOT_REGISTERED
+    assert alter(three, 4, name, ("log.cleaner.threads", SET, "2")) == code
+    assert bool(three.image.configs.of(ResourceType.BROKER, name)) == (code == 0)
+
+
+def test_of_several_changes_of_one_key_the_last_counts(three: Any) -> None:
+    """A Map in Java's ControllerApis; the others are not even looked at."""
+    three.create("foo", (1,))
+    wrong, right = ("retention.ms", APPEND, "1"), ("retention.ms", SET, "2")
+    assert alter(three, 2, "foo", wrong, right) == 0
+    assert dict(three.image.configs.of(ResourceType.TOPIC, "foo")) == {"retention.ms": "2"}
+    assert alter(three, 2, "foo", right, wrong) == INVALID_CONFIG
+
+
+LEVELS: list[tuple[str, list[tuple[str, int, str | None]], int]] = [
+    ("3000", [("root", SET, "ERROR"), ("root", SET, "DEBUG")], 0),
+    ("3000", [("kwire", DELETE, None)], 0),
+    ("+3000", [("root", SET, "TRACE"), ("kafka", SET, "INFO")], INVALID_CONFIG),
+    ("3000", [("root", SET, "debug")], INVALID_CONFIG),
+    ("3000", [("root", SET, None)], INVALID_CONFIG),
+    ("3000", [("root", DELETE, None)], ErrorCode.INVALID_REQUEST),
+    ("3000", [("root", 9, "INFO")], ErrorCode.INVALID_REQUEST),
+    ("3001", [("root", SET, "INFO")], ErrorCode.INVALID_REQUEST),
+]
+"""Changes of log levels by the resource's name, with their codes."""
+
+
+def test_log_levels_are_set_by_the_node_that_is_asked_and_are_in_no_record(lab: Any) -> None:
+    """KIP-919: whether it leads or not."""
+    known = {"root": "INFO", "kwire": "INFO"}
+    lab.controller = QuorumController(lab.controller.config, Random(0), lambda: known)
+    requested = [
+        AlterConfigsResource(
+            resource_type=ResourceType.BROKER_LOGGER,
+            resource_name=name,
+            configs=[
+                AlterableConfig(name=logger, config_operation=operation, value=level)
+                for logger, operation, level in changes
+            ],
+        )
+        for name, changes, _ in LEVELS
+    ]
+    request = IncrementalAlterConfigsRequest(resources=requested)
+
+    answer = lab.answer(request)
+
+    codes = [result.error_code for result in answer.response.responses]
+    assert codes == [code for _, _, code in LEVELS]
+    assert answer.log_levels == {"root": "DEBUG", "kwire": None}
+    assert (answer.records, answer.wait_for) == ((), None)
+    assert not lab.answer(request.replace(validate_only=True)).log_levels
+    topic = AlterConfigsResource(resource_type=ResourceType.TOPIC, resource_name="t")
+    both = lab.answer(request.replace(resources=[*requested, topic]))
+    assert {one.error_code for one in both.response.responses} == {ErrorCode.NOT_CONTROLLER}
+    assert not both.log_levels
 
 
 def test_a_change_is_only_validated_where_that_is_wanted(three: Any) -> None:

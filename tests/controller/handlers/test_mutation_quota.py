@@ -62,9 +62,11 @@ def create(
 
 def delete(lab: Lab, *names: str, version: int = 6, by: str = THROTTLED) -> ANSWER:
     if version < 6:
-        request = DeleteTopicsRequest(topic_names=names)
+        request = DeleteTopicsRequest(timeout_ms=9000, topic_names=names)
     else:
-        request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names])
+        request = DeleteTopicsRequest(
+            timeout_ms=9000, topics=[DeleteTopicState(name=name) for name in names]
+        )
     answer = lab.ask(request, version, principal=by)
     return answer.throttle_time_ms, [topic.error_code for topic in answer.responses]
 
@@ -73,7 +75,7 @@ def grow(
     lab: Lab, counts: dict[str, int], *, version: int = 3, by: str = THROTTLED, **more: Any
 ) -> ANSWER:
     topics = [CreatePartitionsTopic(name=n, count=c, assignments=None) for n, c in counts.items()]
-    request = CreatePartitionsRequest(topics=topics).replace(**more)
+    request = CreatePartitionsRequest(timeout_ms=9000, topics=topics).replace(**more)
     answer = lab.ask(request, version, principal=by)
     return answer.throttle_time_ms, [topic.error_code for topic in answer.results]
 
@@ -116,7 +118,7 @@ def test_a_topic_that_is_not_deleted_is_told_by_name_and_id(quota: Lab) -> None:
     create(quota, THIRTY, by=UNBOUNDED)
     kept = quota.image.topics.ids["topic-2"]
     topics = [DeleteTopicState(name="topic-1"), DeleteTopicState(name="topic-2")]
-    answer = quota.ask(DeleteTopicsRequest(topics=topics), principal=THROTTLED)
+    answer = quota.ask(DeleteTopicsRequest(timeout_ms=9000, topics=topics), principal=THROTTLED)
     refused = answer.responses[1]
     assert (refused.name, refused.topic_id, refused.error_code) == ("topic-2", kept, EXCEEDED)
 
@@ -142,7 +144,7 @@ def test_topics_grow_in_the_order_in_which_java_keeps_their_names(quota: Lab) ->
     names = [f"grow-3-{letter}" for letter in "abc"]
     create(quota, dict.fromkeys(names, 1), by=UNBOUNDED)
     topics = [CreatePartitionsTopic(name=name, count=31, assignments=None) for name in names]
-    answer = quota.ask(CreatePartitionsRequest(topics=topics), principal=THROTTLED)
+    answer = quota.ask(CreatePartitionsRequest(timeout_ms=9000, topics=topics), principal=THROTTLED)
     codes = {topic.name: topic.error_code for topic in answer.results}
     assert codes == {"grow-3-c": OK, "grow-3-b": EXCEEDED, "grow-3-a": EXCEEDED}
 
@@ -189,7 +191,7 @@ def test_added_partitions_count_before_their_replicas_are_looked_at(quota: Lab) 
     create(quota, ONE, by=UNBOUNDED)
     assigned = [CreatePartitionsAssignment(broker_ids=(77,))] * 30
     topics = [CreatePartitionsTopic(name="topic-1", count=31, assignments=assigned)]
-    answer = quota.ask(CreatePartitionsRequest(topics=topics), principal=THROTTLED)
+    answer = quota.ask(CreatePartitionsRequest(timeout_ms=9000, topics=topics), principal=THROTTLED)
     assert answer.results[0].error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
     assert grow(quota, {"topic-2": 2}) == (5000, [EXCEEDED])
 
@@ -198,7 +200,7 @@ def test_a_wrong_number_of_assignments_does_not_count(quota: Lab) -> None:
     create(quota, ONE, by=UNBOUNDED)
     assigned = [CreatePartitionsAssignment(broker_ids=(1,))] * 29
     topics = [CreatePartitionsTopic(name="topic-1", count=31, assignments=assigned)]
-    answer = quota.ask(CreatePartitionsRequest(topics=topics), principal=THROTTLED)
+    answer = quota.ask(CreatePartitionsRequest(timeout_ms=9000, topics=topics), principal=THROTTLED)
     assert answer.results[0].error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
     assert grow(quota, {"topic-2": 2}) == (0, [OK])
 

@@ -136,7 +136,7 @@ def test_configurations_are_refused_one_by_one_before_the_copy(
 
 def test_unknown_topics_are_unknown_before_the_copy(waiting: Any) -> None:
     topics = [DeleteTopicState(name="t"), DeleteTopicState(topic_id=UUID(int=5))]
-    responses = waiting.ask(DeleteTopicsRequest(topics=topics)).responses
+    responses = waiting.ask(DeleteTopicsRequest(timeout_ms=9000, topics=topics)).responses
     assert {response.error_code for response in responses} == {
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         ErrorCode.UNKNOWN_TOPIC_ID,

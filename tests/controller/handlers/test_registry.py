@@ -24,6 +24,8 @@ from tests.support.controller.handlers.delegation_tokens import (
     token_lab,
 )
 from tests.support.controller.handlers.lab import Lab
+from tests.support.controller.live.answer_differences import flat
+from tests.support.controller.live.session import deadlines
 
 NOT_CONTROLLER = ErrorCode.NOT_CONTROLLER
 
@@ -103,6 +105,72 @@ def test_who_may_not_ask_for_tokens_hears_so_from_every_controller(request_: Req
     lab.controller.resign()
     answer = lab.ask(request_, by_delegation_token=True)
     assert answer.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+
+
+REFUSED = {
+    "CreateTopics of refused ones": {ErrorCode.INVALID_REQUEST},
+    "CreateTopics of none": set(),
+    "DeleteTopics of one twice": {ErrorCode.INVALID_REQUEST},
+    "DeleteTopics of neither": {ErrorCode.INVALID_REQUEST},
+    "DeleteTopics of none": set(),
+    "CreatePartitions of one twice": {ErrorCode.INVALID_REQUEST},
+    "CreatePartitions of none": set(),
+    "ElectLeaders of none": set(),
+    "AlterPartitionReassignments of none": set(),
+    "ListPartitionReassignments": set(),
+}
+"""The codes of what is answered without time and without a leader."""
+READ = {
+    "DeleteTopics of an unknown name": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
+    "DeleteTopics of an unknown id": {ErrorCode.UNKNOWN_TOPIC_ID},
+    "DeleteTopics of one twice and another": {
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    },
+}
+"""The codes of what every controller looks up in its metadata, if there is time."""
+
+
+def codes(lab: Lab, request: Request, limit_ms: int) -> set[int]:
+    """Return the error codes of an answer."""
+    answer = lab.ask(request.replace(timeout_ms=limit_ms))
+    fields = flat(answer, 3000).items()
+    return {value for path, value in fields if path.endswith("error_code") and value}
+
+
+@pytest.mark.parametrize("limit_ms", [0, -1, -(2**31)])
+@pytest.mark.parametrize("active", [True, False])
+def test_a_request_without_time_changes_nothing(
+    make_lab: Callable[..., Lab], limit_ms: int, active: bool
+) -> None:
+    """Codes of Kafka 4.3.1 and 4.4.0; UpdateFeatures has a limit that they do not look at."""
+    lab = make_lab()
+    lab.start(1, 2)
+    lab.create(deadlines.PRESENT, (1,))
+    if not active:
+        lab.controller.resign()
+    before = lab.image
+    late = {name: {ErrorCode.REQUEST_TIMED_OUT} for name in deadlines.REQUESTS}
+    late["UpdateFeatures"] = {ErrorCode.INVALID_UPDATE_VERSION if active else NOT_CONTROLLER}
+
+    found = {name: codes(lab, request, limit_ms) for name, request in deadlines.REQUESTS.items()}
+
+    assert found == late | REFUSED
+    assert lab.image is before
+
+
+def test_a_controller_that_does_not_lead_answers_what_asks_it_for_no_change(
+    make_lab: Callable[..., Lab],
+) -> None:
+    lab = make_lab()
+    lab.start(1, 2)
+    lab.create(deadlines.PRESENT, (1,))
+    lab.controller.resign()
+
+    found = {name: codes(lab, request, 9000) for name, request in deadlines.REQUESTS.items()}
+
+    others = {name: {NOT_CONTROLLER} for name in deadlines.REQUESTS}
+    assert found == others | REFUSED | READ
 
 
 def test_handlers_only_answer_versions_that_are_declared() -> None:

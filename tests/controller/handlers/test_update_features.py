@@ -56,6 +56,22 @@ def test_a_level_that_cannot_be_is_refused(
     assert lab.end_offset == before
 
 
+def test_each_update_is_told_by_name_that_it_went_well_and_version_0_lowers_nothing(
+    lab: Any,
+) -> None:
+    """As by Kafka 4.3.1 and 4.4.0: AllowDowngrade is not looked at."""
+    up = FeatureUpdateKey(feature="group.version", max_version_level=1)
+    twice = UpdateFeaturesRequest(feature_updates=[up, up])
+    for version in (0, 1):
+        results = lab.ask(twice, version).results
+        expected = [("group.version", 0, "NONE")] * 2
+        assert [(r.feature, r.error_code, r.error_message) for r in results] == expected
+    down = up.replace(max_version_level=0, allow_downgrade=True)
+    answer = lab.ask(UpdateFeaturesRequest(feature_updates=[down]), 0)
+    assert answer.error_code == ErrorCode.INVALID_UPDATE_VERSION
+    assert lab.image.features.level("group.version") == 1
+
+
 def test_metadata_version_is_lowered_where_nothing_can_be_lost(make_lab: Any) -> None:
     lab = make_lab(level=29)
 

@@ -1,10 +1,13 @@
 """The same session gets the same answers from kwire's controllers and from Kafka's."""
 
 import asyncio
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kwire.controller.authorization.standard_authorizer import CLASS_NAME
 from kwire.controller.server.quorum import Quorum
 from kwire.messages.a19_create_topics import CreateTopicsResponse
 from kwire.messages.a20_delete_topics import DeleteTopicsResponse
@@ -21,14 +24,20 @@ from tests.support.controller.live.entity_records import (
     token_fields,
 )
 from tests.support.controller.live.listed_differences import ALL_LISTED, row_of
-from tests.support.controller.live.session import mutations
+from tests.support.controller.live.session import entities, mutations
 from tests.support.real_kafka.own_cluster import OwnCluster
 
-SETTINGS = {"broker.session.timeout.ms": "600000", **PROPERTIES}
-"""Brokers that are none stay registered for the session."""
+FORWARDED = {step.principal for step in (*entities.SCRIPT, *mutations.script()) if step.principal}
+SETTINGS = {
+    "broker.session.timeout.ms": "600000",
+    "authorizer.class.name": CLASS_NAME,
+    "super.users": ";".join(("User:ANONYMOUS", *sorted(FORWARDED))),
+    **PROPERTIES,
+}
+"""Brokers that are none stay registered for the session; who is in it may do everything."""
 LEVELS = {"4.3.1": "4.3-IV0", "4.4.0": "4.4-IV2"}
 """The metadata.version of a new cluster of each release."""
-REQUESTS = 950
+REQUESTS = 1300
 """The session has as many at least."""
 
 
@@ -82,6 +91,15 @@ def is_muted(session: Session) -> bool:
     return passed > 0.8 * mutations.STRAIGHT_MS
 
 
+@pytest.fixture
+def root_level() -> Iterator[None]:
+    """Give the root logger its level back: the session is about log levels, too."""
+    before = logging.root.level
+    yield
+    logging.root.setLevel(before)
+
+
+@pytest.mark.usefixtures("root_level")
 @pytest.mark.parametrize("release", ["4.3.1", pytest.param("4.4.0", marks=pytest.mark.releases)])
 async def test_a_session_gets_the_answers_that_kafka_gives_but_for_the_listed_ones(
     own_cluster: OwnCluster, release: str

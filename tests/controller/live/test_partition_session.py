@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from real_kafka import Layout
 from tests.support.controller.live.admin_session import Session
 from tests.support.controller.live.answer_differences import ABSENT, PRESENT, differences, flat
 from tests.support.controller.live.java_nodes import segment
+from tests.support.controller.live.session import every_api
 from tests.support.controller.live.session.partitions import (
     BROKERS,
     ISR,
@@ -40,16 +42,25 @@ LISTED = {
 
 
 async def run(address: tuple[str, int], node_id: int, cluster_id: str) -> Session:
-    """Send the whole script to the only controller of a quorum."""
-    async with await Connection.open(*address) as connection:
-        session = Session(
-            leader_id=node_id, cluster_id=cluster_id, leader=connection, follower=connection
-        )
+    """Send the whole script to the only controller of a quorum, which has no authorizer."""
+    connection = await Connection.open(*address)
+    session = Session(
+        leader_id=node_id,
+        cluster_id=cluster_id,
+        leader=connection,
+        follower=connection,
+        addresses={node_id: address},
+    )
+    try:
         await session.learn_features()
         for broker_id in BROKERS:
             await session.register(broker_id)
-        for step in script(session):
+        # Steps are made when those before them are answered.
+        for step in chain(every_api.of_acls("without an authorizer"), script(session)):
             await session.take(step)
+    finally:
+        await session.leader.close()
+        await session.follower.close()
     return session
 
 

@@ -63,9 +63,12 @@ class MetadataRuntime:
         self, config: NodeConfig, log: DirectoryLog, runtime: RaftRuntime, environment: Environment
     ) -> None:
         self.controller = QuorumController(
-            config.controller_config(log.cluster_id), environment.random
+            config.controller_config(log.cluster_id),
+            environment.random,
+            environment.loggers.levels,
         )
         self._config = config
+        self._loggers = environment.loggers
         self._log = log
         self._runtime = runtime
         self._deferred_events: DeferredEventQueue | None = None
@@ -182,6 +185,7 @@ class MetadataRuntime:
                     # answer (docs/decisions/0027).
                     deferred_events = self._deferred_events
                     answer = await self._handle_write(request, context, deferred_events)
+                    self._loggers.set(answer.log_levels)
                     if deferred_events is not None and answer.kraft_version is not None:
                         # Raft's records come first: if it refuses, nothing has been written.
                         self._writer.upgrade(answer.kraft_version, deferred_events.epoch)
@@ -203,7 +207,9 @@ class MetadataRuntime:
     async def _read(self, request: Request, context: RequestContext) -> Response | None:
         is_slow = is_long(request, self.image, context.size)
         work = self._begin(request, context)
-        return (await in_thread_if(is_slow, work.run)).response
+        result = await in_thread_if(is_slow, work.run)
+        self._loggers.set(result.log_levels)
+        return result.response
 
     async def _handle_write(
         self, request: Request, context: RequestContext, deferred_events: DeferredEventQueue | None

@@ -8,12 +8,8 @@ from contextlib import asynccontextmanager
 
 from kwire.codec.declaration import Request
 from kwire.controller.errors import ApiError
+from kwire.controller.handlers.registry import HANDLERS
 from kwire.error_codes import ErrorCode
-from kwire.messages.a19_create_topics import CreateTopicsRequest
-from kwire.messages.a20_delete_topics import DeleteTopicsRequest
-from kwire.messages.a37_create_partitions import CreatePartitionsRequest
-from kwire.messages.a43_elect_leaders import ElectLeadersRequest
-from kwire.messages.a45_alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 
 HEARTBEAT_MS = 1000
@@ -22,8 +18,8 @@ HEARTBEAT_MS = 1000
 LEAST_MS = 1000
 """The shortest time-out that counts.
 
-Java answers a request whose turn has come, whatever its time-out: a shorter bound for turn and
-commit together would refuse requests that Java carries out.
+Java answers a request whose turn has come, whatever its time-out above 0: a shorter bound for turn
+and commit together would refuse requests that Java carries out.
 """
 
 
@@ -76,16 +72,8 @@ def answer_limit_ms(request: Request) -> int | None:
     followers fetch but flush slowly stays in office without a commit, and kept writes waiting two
     seconds beyond their time-outs (docs/decisions/0027).
     """
-    match request:
-        case (
-            CreateTopicsRequest(timeout_ms=timeout_ms)
-            | DeleteTopicsRequest(timeout_ms=timeout_ms)
-            | CreatePartitionsRequest(timeout_ms=timeout_ms)
-            | ElectLeadersRequest(timeout_ms=timeout_ms)
-            | AlterPartitionReassignmentsRequest(timeout_ms=timeout_ms)
-        ):
-            return max(timeout_ms, LEAST_MS)
-    return None
+    limit_ms = HANDLERS[type(request).key or 0].limit_ms(request)
+    return None if limit_ms is None else max(limit_ms, LEAST_MS)
 
 
 def turn_limit_ms(request: Request) -> int | None:

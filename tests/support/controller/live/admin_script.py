@@ -29,6 +29,7 @@ from kwire.messages.a56_alter_partition import PartitionData as IsrPartition
 from kwire.messages.a56_alter_partition import TopicData as IsrTopic
 from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.a62_broker_registration import Feature
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
@@ -37,9 +38,12 @@ from kwire.messages.a80_add_raft_voter import Listener as VoterListener
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
 from kwire.messages.a82_update_raft_voter import KRaftVersionFeature, UpdateRaftVoterRequest
 from kwire.messages.a82_update_raft_voter import Listener as UpdatedListener
+from kwire.text.ids import ZERO_UUID
 from tests.support.controller.live.admin_session import Session, Step, metadata_quorum
 from tests.support.controller.live.config_script import (
+    APPEND,
     SET,
+    SUBTRACT,
     TOPIC,
     alter,
     configs,
@@ -89,6 +93,22 @@ def _registrations(session: Session) -> Iterator[Step]:
         "without directories": {"broker_id": 3, "log_dirs": ()},
         "with another's directory": {"broker_id": 3},
         "of a migrating broker": {"broker_id": 3, "is_migrating_zk_broker": True},
+        "of a cluster without an id": {"broker_id": 3, "cluster_id": ""},
+        **{
+            f"with directories {' and '.join(map(str, ids))}": {
+                "broker_id": 3,
+                "log_dirs": tuple(UUID(int=id) for id in ids),
+            }
+            for ids in ((0,), (1,), (2,), (777, 777), (777, 1))
+        },
+        **{
+            f"with a feature from {least} to {most}": {
+                "broker_id": 3,
+                "log_dirs": (UUID(int=777),),
+                "features": [*session.features, _feature("x", least, most)],
+            }
+            for least, most in ((2, 1), (-2, -1))
+        },
     }
     for name, changes in wrong.items():
         request = session.registration(1).replace(**changes)
@@ -236,6 +256,16 @@ def _features() -> Iterator[Step]:
     yield update("of kraft.version", "kraft.version", 1)
     yield update("of kraft.version to 9", "kraft.version", 9)
     yield update("of kraft.version to 0", "kraft.version", 0, 3)
+    for version in (0, 1):
+        keys = [FeatureUpdateKey(feature="group.version", max_version_level=1)] * 2
+        request = UpdateFeaturesRequest(feature_updates=keys, timeout_ms=TIMEOUT)
+        yield Step(name=f"UpdateFeatures twice, v{version}", request=request, version=version)
+    for level in (0, 1):
+        key = FeatureUpdateKey(
+            feature="group.version", max_version_level=level, allow_downgrade=True
+        )
+        request = UpdateFeaturesRequest(feature_updates=[key], timeout_ms=TIMEOUT)
+        yield Step(name=f"UpdateFeatures v0, downgrade to {level}", request=request, version=0)
 
 
 def _voters(session: Session) -> Iterator[Step]:
@@ -327,9 +357,30 @@ def _ends() -> Iterator[Step]:
     yield Step(name="UnregisterBroker again", request=UnregisterBrokerRequest(broker_id=2))
 
 
+def odd_registrations(session: Session) -> Iterator[Step]:
+    """Registrations that look wrong, and are taken; none that Kafka's nodes could not read."""
+    odd: dict[str, dict[str, object]] = {
+        "with an empty rack": {"rack": ""},
+        "with a rack": {"rack": "r"},
+        "with each feature twice": {"features": session.features * 2},
+        "with a nameless feature": {"features": [*session.features, _feature("", 0, 1)]},
+        "of incarnation 0": {"incarnation_id": ZERO_UUID},
+        "with a previous epoch": {"previous_broker_epoch": 1 << 40},
+        "of the largest id": {"broker_id": 2**31 - 1},
+        "of a controller's id": {"broker_id": 3001},
+    }
+    for number, (name, changes) in enumerate(odd.items(), 50):
+        directory = UUID(int=(11 << 64) + number)
+        request = session.registration(number).replace(log_dirs=(directory,), **changes)
+        yield Step(name=f"registration {name}", request=request)
+
+
+def _feature(name: str, least: int, most: int) -> Feature:
+    return Feature(name=name, min_supported_version=least, max_supported_version=most)
+
+
 def faults() -> Iterator[Step]:
-    """Kafka's controller takes the first for a fault of its own, and resigns."""
+    """Kafka's controller takes each of these for a fault of its own, and resigns."""
     yield alter("operation 9", TOPIC, "c", ("retention.ms", 9, "1"))
-    yield Step(
-        name="UnregisterBroker after operation 9", request=UnregisterBrokerRequest(broker_id=1)
-    )
+    yield alter("APPEND of null", TOPIC, "c", ("cleanup.policy", APPEND, None))
+    yield alter("SUBTRACT of null", TOPIC, "c", ("cleanup.policy", SUBTRACT, None))

@@ -24,6 +24,12 @@ NAMES = (
 )
 """Fields that an entry of a list goes by; the order of entries is nobody's promise."""
 
+CONTROLLERS = ("3000", "3001")
+"""The ids of the controllers of a session, of which either may lead."""
+
+BY_CONTENT = ("AclDescription", "DeleteAclsMatchingAcl", "ResponseEntryData")
+"""Entries of lists in no order that several fields, or entries of their own, tell apart."""
+
 MEASURES = {
     "port",
     "leader_epoch",
@@ -62,8 +68,9 @@ def _fields(answer: Group, leader_id: int, path: str) -> Iterator[tuple[str, Any
         if isinstance(value, Group):
             yield from _fields(value, leader_id, where)
         elif isinstance(value, list) and (not value or isinstance(value[0], Group)):
-            for entry in value:
-                yield from _fields(entry, leader_id, f"{where}[{_key(entry, leader_id)}]")
+            for number, entry in enumerate(value):
+                key = _key(entry, leader_id, number)
+                yield from _fields(entry, leader_id, f"{where}[{key}]")
         elif name == "node_id" and _is_endpoint(answer) and value == leader_id:
             yield where, "the leader"
         else:
@@ -75,17 +82,31 @@ def _is_endpoint(entry: Group) -> bool:
     return type(entry).__name__ == "NodeEndpoint"
 
 
-def _key(entry: Group, leader_id: int) -> str:
+def _key(entry: Group, leader_id: int, number: int) -> str:
+    """Return what tells an entry of a list from the others; the results of ACLs are in order."""
+    if type(entry).__name__ in BY_CONTENT:
+        parts = (value for path, value in _fields(entry, leader_id, "") if "error" not in path)
+        return " ".join(sorted(map(str, parts)))
     found = [name for name in NAMES if name in type(entry).fields]
     if not found:
-        return type(entry).__name__
+        return str(number)
     value = str(getattr(entry, found[0]))
     if value == "None" and "topic_id" in type(entry).fields:  # deleted by its id
         id_field = "topic_id"
         value = str(_plain(id_field, getattr(entry, id_field), leader_id))
-    names_leader = found[0] == "resource_name" or _is_endpoint(entry)
-    is_leader = names_leader and value == str(leader_id)
-    return "the leader" if is_leader else value
+    if found[0] == "resource_name" or _is_endpoint(entry):
+        value = _node_name(value, leader_id)
+    if "pattern_type" in type(entry).fields:  # one name may have ACLs of both kinds
+        value += f" of pattern type {entry.pattern_type}"  # type: ignore[attr-defined]
+    return value
+
+
+def _node_name(text: str, leader_id: int) -> str:
+    """Return which of the two controllers an id stands for; another text as it is."""
+    number = text.lstrip("+0")
+    if number == str(leader_id):
+        return "the leader"
+    return "the follower" if number in CONTROLLERS else text
 
 
 def _plain(name: str, value: Any, leader_id: int) -> Any:
@@ -101,20 +122,20 @@ def _plain(name: str, value: Any, leader_id: int) -> Any:
         return value if value in (-1, 0) else "a number"
     if name in ("leader_id", "controller_id") and value == leader_id:
         return "the leader"
-    if name == "resource_name" and value == str(leader_id):
-        return "the leader"
-    return value
+    return _node_name(value, leader_id) if name == "resource_name" else value
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Return the differences of two responses: path to the value of either.
 
-    An entry that one side lacks is one difference. A text where Kafka has none is no difference.
+    An entry that one side lacks is one difference. A text where Kafka has none is no difference, if
+    it tells of an error.
     """
     found: dict[str, tuple[Any, Any]] = {}
     for path in sorted({*ours, *theirs}):
         pair = ours.get(path, ABSENT), theirs.get(path, ABSENT)
-        if pair[0] == pair[1] or (pair[0] == "a text" and pair[1] in NO_TEXTS):
+        is_error = bool(ours.get(path.removesuffix("message") + "code", True))
+        if pair[0] == pair[1] or (is_error and pair[0] == "a text" and pair[1] in NO_TEXTS):
             continue
         if ABSENT in pair:
             other = ours if pair[0] == ABSENT else theirs

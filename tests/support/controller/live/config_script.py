@@ -16,6 +16,8 @@ from tests.support.controller.live.admin_session import Session, Step
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
+NUMBERS = ("+1", "01", "-0", "\N{ARABIC-INDIC DIGIT THREE}", "00000000000000000001")
+"""Ids of brokers to Java; each is a resource of its own."""
 EVERY_KEY = "IncrementalAlterConfigs of every key of"
 """Begins the names of steps whose messages are compared, too."""
 
@@ -94,6 +96,10 @@ def _topic_configs() -> Iterator[Step]:
     yield alter(
         "of one key twice", TOPIC, "t", ("retention.ms", SET, "1"), ("retention.ms", SET, "2")
     )
+    of_list = ("retention.ms", APPEND, "1")
+    yield alter("of one key twice, wrong at first", TOPIC, "t", of_list, ("retention.ms", SET, "3"))
+    yield alter("of one key twice, wrong at last", TOPIC, "t", ("retention.ms", SET, "4"), of_list)
+    yield describe("of one key that came twice", TOPIC, "t", "retention.ms")
     for value in ("abc", "*", "0:1,1:2", "0:1,x", ""):
         for side in ("leader", "follower"):
             key = f"{side}.replication.throttled.replicas"
@@ -138,8 +144,10 @@ def _node_configs(session: Session) -> Iterator[Step]:
     yield alter("of cordoned directories", BROKER, "1", ("cordoned.log.dirs", SET, "/a"))
     yield alter("of no cordoned directories", BROKER, "1", ("cordoned.log.dirs", SET, ""))
     yield alter("of broker 77", BROKER, other, ("log.retention.ms", SET, "5"))
-    for name in ("x", "-1", "2147483648", " 1"):
+    for name in ("x", "-1", "2147483648", " 1", "1_0", "+", *NUMBERS):
         yield alter(f"of broker {name!r}", BROKER, name, ("log.retention.ms", SET, "5"))
+        yield describe(f"of broker {name!r}", BROKER, name)
+        yield describe(f"of loggers {name!r}", BROKER_LOGGER, name)
     # eligible leader replicas are counted by one value for all brokers (KIP-966)
     yield alter("of a broker's min ISR", BROKER, "1", ("min.insync.replicas", SET, "1"))
     yield alter("off all brokers' min ISR", BROKER, "", ("min.insync.replicas", DELETE, None))
@@ -148,9 +156,6 @@ def _node_configs(session: Session) -> Iterator[Step]:
     yield alter("of resource type 99", 99, "x", ("a", SET, "5"))
     for name in ("9", "x", ""):
         yield alter(f"of logger {name!r}", BROKER_LOGGER, name, ("root", SET, "INFO"))
-    for operation in (SET, DELETE, APPEND, SUBTRACT):
-        change = ("no.such.Logger", operation, "INFO")
-        yield alter(f"of this node's loggers, {operation}", BROKER_LOGGER, own, change)
     yield describe("of all brokers", BROKER, "")
     yield describe("of this node", BROKER, own, *(node_keys.KEYS.keys() - OWN_KEYS))
     for name in (other, "1", "x"):

@@ -260,7 +260,10 @@ OF_ACLS: Mapping[str, Request] = {
     "CreateTopics": _topics("deletable", "describable", "hidden"),
     "CreateAcls with no host": CreateAclsRequest(creations=[creation(3, host="")]),
     "CreateAcls with a range": CreateAclsRequest(creations=[creation(3, host="10.0.0.0/8")]),
-    "CreateAcls with a bad range": CreateAclsRequest(creations=[creation(3, host="10.0.0.0/99")]),
+    **{
+        f"CreateAcls with the range {host}": CreateAclsRequest(creations=[creation(3, host=host)])
+        for host in ("10.0.0.0/99", "10.0.0.1/32", "010.0.0.0/8", "10.0.0.0/", "/8", "::/0", "a/b")
+    },
 }
 """As the super user, in this order."""
 

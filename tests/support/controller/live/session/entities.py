@@ -29,7 +29,7 @@ from tests.support.controller.live.admin_session import Step
 
 ALICE, BOB, CAROL = "User:alice", "User:bob", "User:carol"
 LARGEST = 2**63 - 1
-SEEN, REMOVED = 3, 6
+SEEN, REMOVED = 6, 8
 """Seconds after which Kafka's controller finds a token, or finds none any more: its cache of tokens
 follows the log, and makes the passwords' keys for each."""
 
@@ -114,6 +114,20 @@ TOKENS: Mapping[str, Step] = {
 }
 
 
+ADDRESSES = (
+    *("010.0.0.1", "10.0.0.010", "08.1.1.1", "10.1", "1.2.3", "1", "010", "4294967295", "1.65536"),
+    *("1.2.65535", "1.16777215", "0.0.0.0", "::1", "[::1]", "::", "::00001", "::ffff:10.0.0.1"),
+    *("fe80::1%1", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7::", "::1.2.3.004", "::ffff:0:0", "FD00::A"),
+)
+NO_ADDRESSES = (
+    *("256.0.0.1", "10.0.0.1 ", " 10.0.0.1", "1.2.3.4.5", "1.2.65536", "1.16777216", "4294967296"),
+    *("1..2.3", "1.2.3.", "+1.2.3.4", "-1", "0x10.0.0.1", "1.2.3.4/8", "0000000000000001", "a b"),
+    *("1::2::3", ":", "::%", "::1.2.3", "1:2:3:4:5:6:7:8:9", "12345::", "[1.2.3.4]", "[::1"),
+    *("::1%2147483648", "::ffff:10.0.0.1%1", "", "no.such.host.invalid"),
+)
+"""Texts that InetAddress.getByName takes for an address, and others, which it looks up as names."""
+
+
 def _quota(
     entity: list[tuple[str, str | None]],
     *ops: tuple[str, float | None],
@@ -157,6 +171,17 @@ QUOTAS: Mapping[str, Step] = {
     "a nameless user": _quota([("user", "")], (_RATE, 1.0)),
     "user and ip": _quota([("user", "a"), ("ip", "10.1.2.3")], (_RATE, 1.0)),
     "removal": _quota(_USER, (_RATE, None), ("request_percentage", None)),
+    "addresses": _straight(
+        AlterClientQuotasRequest(
+            entries=[
+                EntryData(
+                    entity=[EntityData(entity_type="ip", entity_name=address)],
+                    ops=[OpData(key="connection_creation_rate", value=9.0, remove=False)],
+                )
+                for address in (*ADDRESSES, *NO_ADDRESSES)
+            ]
+        )
+    ),
 }
 
 

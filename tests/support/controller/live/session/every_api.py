@@ -20,6 +20,8 @@ OF_THIS_NODE = (
 """Requests of the list of ACLs that depend on the node that leads."""
 DEADLY = ("FetchSnapshot",)
 """APIs whose empty request ends the process of Kafka's controller."""
+SEEN = 1
+"""Seconds after which Kafka's authorizers have the ACLs of an answer."""
 FIRST_FETCH = 4
 """Kafka's controllers serve no earlier Fetch."""
 
@@ -41,11 +43,20 @@ def empty_requests() -> Iterator[Step]:
             )
 
 
-def without_authorizer() -> Iterator[Step]:
-    """The requests of the list of ACLs, where nobody authorizes."""
+def of_acls(occasion: str) -> Iterator[Step]:
+    """The requests of the list of ACLs, and some of them at a follower."""
+    before = ""
     for name, asked in OF_ACLS.items():
-        if name != "CreateTopics":
-            yield Step(name=f"{name}, without an authorizer", request=asked)
+        api = name.split()[0]
+        if api == "CreateTopics":
+            continue
+        # Kafka's authorizer follows the log: an ACL is in force soon after the answer.
+        pause = SEEN if api == "DescribeAcls" != before else 0
+        yield Step(name=f"{name}, {occasion}", request=asked, pause=pause)
+        if api != before:
+            where = f"{name}, {occasion}, at a follower"
+            yield Step(name=where, request=asked, pause=pause, follower=True)
+        before = api
 
 
 def lowest_and_highest() -> Iterator[Step]:
@@ -55,7 +66,9 @@ def lowest_and_highest() -> Iterator[Step]:
             continue
         able = [v for v in HANDLERS[type(asked).key or 0].versions if _fits(asked, v)]
         for version in sorted({able[0], able[-1]}):
-            yield Step(name=f"{name} with content v{version}", request=asked, version=version)
+            pause = SEEN if name == "DescribeAcls" else 0
+            step = f"{name} with content v{version}"
+            yield Step(name=step, request=asked, version=version, pause=pause)
 
 
 def _fits(asked: Request, version: int) -> bool:
