@@ -14,7 +14,6 @@ from kwire.cli.lazy import lazy_group
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     from kwire.pipeline.ingest import Summary
@@ -50,6 +49,12 @@ Packages = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 _KWIRE_ERROR = re.compile(r"^kwire[\w.]*\.(?:\w+): (.+)$", re.MULTILINE)
+_JAVA_ERROR = re.compile(r"^(?:Caused by)?: (?:\w+\.)*\w*(?:Error|Exception): (.+)$", re.MULTILINE)
+_KILLED = ("Python worker exited unexpectedly", "ExecutorLostFailure", "OutOfMemoryError")
+_KILLED_SENTENCE = (
+    "a process of Spark was killed or has crashed, mostly because memory ran out: give it more, as"
+    " docs/pipeline.md says under 'Memory and slices', or close other programs."
+)
 _PYTHON_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): (.+)$", re.MULTILINE)
 
 
@@ -134,6 +139,7 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     # PySpark also logs every failed query, with a trace: the sentence would be printed twice.
     import logging
 
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
@@ -147,7 +153,7 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     try:
         with Interruption(spark):
             yield spark
-    except PySparkException as error:
+    except (PySparkException, Py4JJavaError) as error:
         raise CommandFailed(spark_sentence(error)) from error
     finally:
         if not ran:
@@ -156,11 +162,13 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
         logging.disable(logged_from)  # which Interruption has turned off
 
 
-def spark_sentence(error: PySparkException) -> str:
+def spark_sentence(error: Exception) -> str:
     """Return the reason of a failed job; kwire's own error, if a worker raised one."""
     # Around it stand the traces of Python and of the JVM, some hundred lines.
     text = str(error)
-    for pattern in (_KWIRE_ERROR, _PYTHON_ERROR):
+    if any(sign in text for sign in _KILLED):
+        return _KILLED_SENTENCE
+    for pattern in (_KWIRE_ERROR, _PYTHON_ERROR, _JAVA_ERROR):
         if reasons := pattern.findall(text):
             return str(reasons[-1])
     return text.strip().partition("\n")[0]

@@ -17,6 +17,7 @@ from time import monotonic, sleep
 
 from pyspark.sql import DataFrame, SparkSession
 
+from kwire.pipeline.arrow_tasks import Batches
 from kwire.pipeline.reading.avro import read_avro
 from kwire.pipeline.reading.planning import SPLIT, Slice, plan, plan_in_tasks, split_for
 from kwire.pipeline.reading.source import KwireSource
@@ -37,7 +38,6 @@ from kwire.pipeline.writing.captures import (
 from kwire.pipeline.writing.logs import LogTablesWriter
 from kwire.pipeline.writing.reports import MOST_TOLD, Report, add_counts
 from kwire.pipeline.writing.target import WriteTarget
-from kwire.pipeline.writing.tasks import Batches
 
 TASKS_END = 10.0
 """Seconds for cancelled tasks to end; Spark kills a Python worker after two."""

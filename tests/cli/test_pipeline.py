@@ -106,21 +106,35 @@ def test_a_topic_that_cannot_be_read_is_told_before_spark_starts(kwire: Command)
     assert run.error.endswith("nothing listens there; start the node, or check the address.")
 
 
-def test_a_workers_error_is_told_without_its_trace() -> None:
-    from pyspark.errors import PythonException
-
-    trace = (
-        "Job aborted.\nTraceback (most recent call last):\n  File ...\n"
-        "kwire.errors.FileError: s3://b/night.avro, byte 7: the header of the capture is not whole"
-        "\n\tat org.apache.spark.api.python"
-    )
-    assert spark_sentence(PythonException(trace)) == (
-        "s3://b/night.avro, byte 7: the header of the capture is not whole"
-    )
-    assert (
-        spark_sentence(PythonException("Job aborted.\nOSError: the disk is full"))
-        == "the disk is full"
-    )
+@pytest.mark.parametrize(
+    ("trace", "sentence"),
+    [
+        (
+            "Job aborted.\nTraceback (most recent call last):\n  File ...\n"
+            "kwire.errors.FileError: s3://b/night.avro, byte 7: the header is not whole"
+            "\n\tat org.apache.spark.api.python",
+            "s3://b/night.avro, byte 7: the header is not whole",
+        ),
+        ("Job aborted.\nOSError: the disk is full", "the disk is full"),
+        (
+            "An error occurred while calling o842.collectToPython.\n"
+            ": org.apache.spark.SparkException: Job aborted: Task 0\n\tat ...\n"
+            "Caused by: org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for\n",
+            "No FileSystem for",
+        ),
+        (
+            "An error occurred while calling o842.collectToPython.\n"
+            ": org.apache.spark.SparkException: Lost task 0.0 in stage 1.0: Python worker exited"
+            " unexpectedly (crashed). Consider setting …\n\tat …\n"
+            "Caused by: java.net.SocketException: Connection reset\n",
+            "a process of Spark was killed or has crashed, mostly because memory ran out: give it"
+            " more, as docs/pipeline.md says under 'Memory and slices', or close other programs.",
+        ),
+    ],
+    ids=["kwire's", "Python's", "Java's", "a worker that is gone"],
+)
+def test_an_error_of_spark_is_told_without_its_trace(trace: str, sentence: str) -> None:
+    assert spark_sentence(Exception(trace)) == sentence
 
 
 def test_packages_are_those_of_the_pyspark_that_is_here() -> None:

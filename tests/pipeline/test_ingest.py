@@ -1,6 +1,7 @@
 """A real capture and a real metadata log become tables, complete and without a violation."""
 
 import shutil
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -12,13 +13,17 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructField, StructType
 
+from kwire.batches.building import build_batch
+from kwire.batches.control_records import quorum_record
 from kwire.capture import Damage, captures_at, read_capture
 from kwire.logdir.names import METADATA_FOLDER
+from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from kwire.messages.index import APIS
 from kwire.pipeline.ingest import ingest
 from kwire.pipeline.opening import open_tables
 from kwire.pipeline.repeated import AlreadyThere
 from kwire.pipeline.schemas import ERRORS, OF_CAPTURES, TABLES
+from kwire.pipeline.session import BATCH_ROWS
 from kwire.pipeline.streaming.captures import captures as followed
 from kwire.pipeline.streaming.captures import empty_captures
 from kwire.pipeline.streaming.job import stream
@@ -269,6 +274,55 @@ def test_a_snapshot_that_comes_later_is_not_taken_for_the_log(
     assert alone.rows["records"] == whole.repeated > 0
     assert fresh.rows["verdicts"] > fresh.rows["records"]
     assert "bootstrap" in {row["snapshot"] for row in rows_of(output, "records")}
+
+
+def long_log(folder: Path) -> Path:
+    """A log of more epochs than a batch of Spark has rows, none of which names a voter."""
+    records = [
+        build_batch(
+            [quorum_record(LeaderChangeMessage(leader_id=1), timestamp=1_700_000_000_000)],
+            base_offset=offset,
+            partition_leader_epoch=offset,
+            is_control=True,
+        )
+        for offset in range(BATCH_ROWS + 100)
+    ]
+    (folder / "00000000000000000000.log").write_bytes(b"".join(records))
+    return folder
+
+
+def empty_log(folder: Path) -> Path:
+    """A log whose only segment has no record yet."""
+    (folder / "00000000000000000000.log").touch()
+    return folder
+
+
+STATIC_LOG = FIXTURES / "migrations" / "kafka-3.9.1" / METADATA_FOLDER
+
+
+@pytest.mark.parametrize(
+    ("log", "rows"),
+    [
+        pytest.param(lambda folder: STATIC_LOG, {"records": 123, "quorum": 1}, id="static"),
+        pytest.param(
+            long_log, dict.fromkeys(("records", "quorum"), BATCH_ROWS + 100), id="without voters"
+        ),
+        pytest.param(empty_log, {}, id="empty"),
+    ],
+)
+def test_logs_without_voters_come_in(
+    spark: SparkSession,
+    tmp_path: Path,
+    log: Callable[[Path], Path],
+    rows: dict[str, int],
+) -> None:
+    """Of a static quorum, LeaderChange records name voters, and no VotersRecord has endpoints."""
+    folder = tmp_path / METADATA_FOLDER
+    folder.mkdir()
+    summary = ingest(spark, [str(log(folder))], str(tmp_path / "tables"))
+    assert (summary.damages, summary.failed) == ([], {})
+    assert {name: summary.rows.get(name) for name in rows} == rows
+    assert rows or not summary.rows
 
 
 def test_frames_know_their_cluster(tables: Tables) -> None:

@@ -13,6 +13,7 @@ from kwire.capture.reading import NewerCapture, read_info
 from kwire.errors import FileError
 from kwire.logdir.indexes import read_offset_index
 from kwire.logdir.names import OFFSET_INDEX_SUFFIX, SEGMENT_SUFFIX, segment_offset
+from kwire.pipeline.arrow_tasks import map_batches
 from kwire.pipeline.reading.storage import File, FileKind, open_file
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def plan_in_tasks(spark: SparkSession, files: Sequence[File], split: int) -> lis
     """Plan as `plan` does, with the headers opened by tasks. Raises PythonException."""
     shared = spark.sparkContext.broadcast(list(files))
     tasks = spark.range(0, len(files), 1, min(len(files), TASKS))
-    edges = tasks.mapInArrow(partial(_edges, shared, split), "file long, start long, stop long")
+    columns = "file long, start long, stop long"
+    edges = map_batches(tasks, partial(_edges, shared, split), columns)
     return [
         Slice(files[row.file], row.start, row.stop)
         for row in edges.orderBy("file", "start").toLocalIterator()

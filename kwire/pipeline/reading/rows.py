@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from kwire.pipeline.arrow_tasks import map_batches
 from kwire.pipeline.store.location import is_local
 
 
@@ -27,7 +28,7 @@ def read_files(spark: SparkSession, paths: Sequence[str], schema: StructType) ->
         return spark.read.schema(schema).parquet(*paths)
     named = spark.createDataFrame([(path,) for path in paths], "path string")
     tasks = named.repartition(len(paths))
-    return tasks.mapInArrow(partial(_read, to_arrow_schema(schema)), schema)
+    return map_batches(tasks, partial(_read, to_arrow_schema(schema)), schema)
 
 
 def _read(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

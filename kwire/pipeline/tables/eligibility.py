@@ -24,6 +24,7 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.image import EMPTY, MetadataImage, ReplayError, apply
 from kwire.image.cluster import ClusterImage
 from kwire.image.partition import NO_LEADER, PartitionRegistration
+from kwire.pipeline.arrow_tasks import map_batches
 from kwire.pipeline.schemas import VERDICTS
 from kwire.pipeline.tables.folding import Fold, RecordPosition, folded, in_order
 
@@ -35,7 +36,7 @@ ROWS = StructType([VERDICTS[name] for name in _COLUMNS])
 
 def eligibility(logged: DataFrame) -> DataFrame:
     """Return two rows for every batch of every log."""
-    return in_order(logged).mapInArrow(_verdicts, ROWS)
+    return map_batches(in_order(logged), _verdicts, ROWS)
 
 
 def _verdicts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -18,6 +18,7 @@ from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.messages.records.topic import TopicRecord
+from kwire.pipeline.arrow_tasks import map_batches
 from kwire.pipeline.schemas import PARTITIONS
 from kwire.pipeline.tables.folding import Fold, RecordPosition, folded, in_order
 from kwire.pipeline.tables.shape import shaped
@@ -30,7 +31,7 @@ HISTORY = StructType([field for field in PARTITIONS if field.name not in ("date"
 
 def partitions(logged: DataFrame) -> DataFrame:
     """Return a row for every state of every partition, from the first one that the log knows."""
-    rows = in_order(logged).mapInArrow(_histories, HISTORY)
+    rows = map_batches(in_order(logged), _histories, HISTORY)
     return shaped(rows, "partitions")
 
 

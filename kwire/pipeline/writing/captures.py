@@ -21,6 +21,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from kwire.pipeline.arrow_tasks import Batches, map_batches
 from kwire.pipeline.counting import ensure_same
 from kwire.pipeline.decoding import DECODED, arrow_schema
 from kwire.pipeline.reading.planning import Slice
@@ -35,7 +36,6 @@ from kwire.pipeline.writing.reports import REPORT, Report, clusters_of, reports_
 from kwire.pipeline.writing.stretches import overlapping
 from kwire.pipeline.writing.target import WriteTarget
 from kwire.pipeline.writing.tasks import (
-    Batches,
     decode_rows,
     decode_slices,
     settle,
@@ -81,15 +81,13 @@ class SliceWork:
         return hashlib.sha256(repr(files).encode()).hexdigest()[:32]
 
     def reports(self, target: WriteTarget) -> DataFrame:
-        return self._tasks(self.slices).mapInArrow(
-            partial(write_slices, target, self._broadcast(self.slices)), REPORT
-        )
+        writing = partial(write_slices, target, self._broadcast(self.slices))
+        return map_batches(self._tasks(self.slices), writing, REPORT)
 
     def decoded(self, target: WriteTarget, parts: Sequence[int]) -> DataFrame:
         chosen = [self.slices[part] for part in parts]
-        return self._tasks(chosen).mapInArrow(
-            partial(decode_slices, target, self._broadcast(chosen)), DECODED
-        )
+        decoding = partial(decode_slices, target, self._broadcast(chosen))
+        return map_batches(self._tasks(chosen), decoding, DECODED)
 
     def _tasks(self, slices: Sequence[Slice]) -> DataFrame:
         # One row, and one partition, a slice: Spark then schedules a slice as a task.
@@ -108,10 +106,10 @@ class RowWork:
     content: str = ""
 
     def reports(self, target: WriteTarget) -> DataFrame:
-        return self.rows.mapInArrow(partial(write_rows, target, self.read), REPORT)
+        return map_batches(self.rows, partial(write_rows, target, self.read), REPORT)
 
     def decoded(self, target: WriteTarget, parts: Sequence[int]) -> DataFrame:
-        return self.rows.mapInArrow(partial(decode_rows, target, self.read), DECODED)
+        return map_batches(self.rows, partial(decode_rows, target, self.read), DECODED)
 
 
 @dataclass(slots=True)
@@ -225,7 +223,7 @@ class CaptureWriter:
             rows = without(rows, there)
         order = ("capture", "connection", "event", "kind")
         sorted_rows = rows.repartition("capture", "connection").sortWithinPartitions(*order)
-        tasks = sorted_rows.mapInArrow(partial(write_decoded, self._target), REPORT)
+        tasks = map_batches(sorted_rows, partial(write_decoded, self._target), REPORT)
         again = together(reports_of(tasks))
         self._ensure_whole(again)
         read = sum(report.read for report in doubtful)
@@ -248,7 +246,7 @@ class CaptureWriter:
         by_connection = read_files(self._spark, halves, DECODED).repartition(
             "capture", "connection"
         )
-        return together(reports_of(by_connection.mapInArrow(pair, REPORT)))
+        return together(reports_of(map_batches(by_connection, pair, REPORT)))
 
 
 def remove_files(output: str, files: Iterable[TableFile]) -> None:

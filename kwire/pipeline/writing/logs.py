@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from kwire.pipeline.arrow_tasks import Batches, map_batches
 from kwire.pipeline.counting import ensure_same
 from kwire.pipeline.opening import opened
 from kwire.pipeline.reading.identity import log_identity
@@ -38,7 +39,6 @@ from kwire.pipeline.writing.captures import Step, Written
 from kwire.pipeline.writing.given_up import mark, removed_if_given_up
 from kwire.pipeline.writing.reports import REPORT, TOLD, Report, encoded, reports_of, together
 from kwire.pipeline.writing.target import WriteTarget
-from kwire.pipeline.writing.tasks import Batches
 
 OF_LOGS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "records": records,
@@ -74,7 +74,7 @@ class LogTablesWriter:
         slices = self._spark.sparkContext.broadcast(list(self._slices))
         tasks = self._spark.range(0, len(self._slices), 1, len(self._slices))
         staging = partial(_stage, self._target, slices)
-        self._staged = together(reports_of(tasks.mapInArrow(staging, REPORT)))
+        self._staged = together(reports_of(map_batches(tasks, staging, REPORT)))
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class LogTablesWriter:
             rows = OF_LOGS[name](staged)
             # 3.
             rows = self._new(rows, name) if known else rows
-            tasks = rows.mapInArrow(partial(_write, self._target, name), REPORT)
+            tasks = map_batches(rows, partial(_write, self._target, name), REPORT)
             whole.add(together(reports_of(tasks)))
         repeated = 0
         if "records" in self._target.tables:

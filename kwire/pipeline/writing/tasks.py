@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kwire.capture import NOTICE, RESPONSE
+from kwire.pipeline.arrow_tasks import Batches
 from kwire.pipeline.decoding import decode_batch
 from kwire.pipeline.reading.captured import DAMAGE, read_captured
 from kwire.pipeline.reading.planning import Slice
@@ -22,8 +23,6 @@ from kwire.pipeline.writing.given_up import removed_if_given_up
 from kwire.pipeline.writing.reports import TOLD, Report, add_counts, encoded
 from kwire.pipeline.writing.stretches import Course
 from kwire.pipeline.writing.target import WriteTarget
-
-Batches = Iterable[pa.RecordBatch]
 
 
 def write_slices(target: WriteTarget, slices: Any, numbers: Batches) -> Iterator[pa.RecordBatch]:
