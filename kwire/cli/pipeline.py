@@ -95,11 +95,13 @@ def ingest(
     require_spark()
     from kwire.pipeline.ingest import Summary, readable
     from kwire.pipeline.ingest import ingest as run
+    from kwire.pipeline.opening import ensure_no_plain_tables
     from kwire.pipeline.packages import AVRO, coordinates
     from kwire.pipeline.schemas import TABLES
 
     if unknown := sorted(set(table or ()) - set(TABLES)):
         raise WrongUsage(f"no table is called {unknown[0]!r}: {', '.join(TABLES)}.")
+    ensure_no_plain_tables(output)
     if not avro:
         readable(paths)  # before Spark takes its time to start
     jars = [*(coordinates([AVRO]) if avro else []), *(packages.split(",") if packages else [])]

@@ -44,6 +44,7 @@ def maintain(
     from kwire.pipeline.installed import require_spark
     from kwire.pipeline.opening import tables_in
     from kwire.pipeline.store.maintenance import maintain as run
+    from kwire.proxy.flows.summaries.parts import plural
 
     require_spark()
     tables_in(tables)
@@ -56,6 +57,10 @@ def maintain(
             target_bytes=target_mb * 1024 * 1024,
             on_step=status.update,
         )
+    for one in done:
+        if one.left:
+            foreign = f"{tables}/{one.table}: {plural(one.left, 'file')} that kwire did not write"
+            typer.secho(f"{foreign}: left as found.", fg="yellow", err=True)
     if as_json:
         print_json([asdict(one) for one in done])
         return

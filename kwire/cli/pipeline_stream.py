@@ -74,8 +74,10 @@ def stream(
 
     require_spark()
     from kwire.cli.pipeline_progress import JobProgress
+    from kwire.pipeline.opening import ensure_no_plain_tables
     from kwire.pipeline.streaming.job import stream as run
 
+    ensure_no_plain_tables(output)
     jars = packages.split(",") if packages else []
     address = _topic_address(topic) if topic is not None else None
     source = _topic(address) if address is not None else _folder(folder or "", files)

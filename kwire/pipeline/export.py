@@ -42,7 +42,8 @@ def export_tables(
             rows[name] = int(counted.get["rows"])
     except BaseException:
         filesystem, path = fsspec.core.url_to_fs(output)
-        if filesystem.exists(path):
-            filesystem.rm(path, recursive=True)
+        for name in tables:
+            if filesystem.exists(f"{path}/{name}"):
+                filesystem.rm(f"{path}/{name}", recursive=True)
         raise
     return rows

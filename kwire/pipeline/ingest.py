@@ -18,6 +18,7 @@ from time import monotonic, sleep
 from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.arrow_tasks import Batches
+from kwire.pipeline.opening import ensure_no_plain_tables
 from kwire.pipeline.reading.avro import read_avro
 from kwire.pipeline.reading.planning import SPLIT, Slice, plan, plan_in_tasks, split_for
 from kwire.pipeline.reading.source import KwireSource
@@ -96,8 +97,9 @@ def ingest(
     storage they are in. split: bytes of a file that one task reads. summary: is filled meanwhile;
     it has an ingest once everything is in the tables.
     Raises NothingToRead, FileError, AlreadyThere, CountsDiffer, CannotCommit, TableUnusable, Busy,
-    StorageFull.
+    StorageFull, NoTables where there are others.
     """
+    ensure_no_plain_tables(output)
     job = _Ingestion(spark, output, tuple(tables), on_step, summary or Summary())
     with discarded_on_failure(spark, job.ledger, job.id):
         if avro:

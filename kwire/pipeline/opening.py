@@ -20,6 +20,7 @@ from kwire.pipeline.columns import column
 from kwire.pipeline.reading.rows import read_files
 from kwire.pipeline.schemas import PARTITIONED, TABLES
 from kwire.pipeline.store.delta import open_table
+from kwire.pipeline.store.files import INGESTED
 from kwire.pipeline.store.ledger import SOURCES, Ledger
 from kwire.pipeline.store.location import Location, is_local, of_hadoop
 
@@ -38,10 +39,33 @@ def tables_in(folder: str) -> list[str]:
         name for name in TABLES if name != SOURCES and filesystem.isdir(f"{path}/{name}/_delta_log")
     ]
     if not names and not filesystem.isdir(f"{path}/{SOURCES}/_delta_log"):
+        ensure_no_plain_tables(folder)
         raise NoTables(
             f"{folder} holds no tables: make them with kwire pipeline ingest --output {folder}"
         )
     return names
+
+
+def ensure_no_plain_tables(folder: str) -> None:
+    """Raise NoTables if there are tables of plain Parquet, which kwire does not read or add to.
+
+    Files that an interrupted ingest has written, before it made a table of them, do not count.
+    """
+    filesystem, path = Location.of(folder).files()
+    for name in TABLES:
+        if filesystem.isdir(f"{path}/{name}/_delta_log"):
+            continue
+        found = [
+            file
+            for pattern in ("*.parquet", "*=*/*.parquet", "*=*/*=*/*.parquet")
+            for file in filesystem.glob(f"{path}/{name}/{pattern}")
+        ]
+        if any(INGESTED.fullmatch(file.rpartition("/")[2]) is None for file in found):
+            raise NoTables(
+                f"{folder}/{name} has plain Parquet files, of an export or of an earlier version,"
+                " which are no tables that kwire reads or adds to: ingest the captures into another"
+                " folder."
+            )
 
 
 def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:

@@ -10,10 +10,12 @@ import pytest
 
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.cli.pipeline import spark_sentence
+from kwire.pipeline.opening import NoTables, ensure_no_plain_tables, tables_in
 from kwire.pipeline.packages import AVRO, KAFKA, coordinates
 from real_kafka import free_port
-from tests.support.capture.capture_records import record
+from tests.support.capture.capture_records import record, write
 from tests.support.cli.command import Command
+from tests.support.pipeline.ledgered import small_ingest
 
 
 def test_a_newer_capture_is_refused_by_name(kwire: Command, tmp_path: Path) -> None:
@@ -29,6 +31,38 @@ def test_a_newer_capture_is_refused_by_name(kwire: Command, tmp_path: Path) -> N
 def test_a_path_that_is_not_there_is_told(kwire: Command, tmp_path: Path) -> None:
     run = kwire("pipeline", "ingest", str(tmp_path / "nowhere"), "--output", "out")
     assert (run.code, run.error) == (1, f"{tmp_path}/nowhere is not there.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ingest", "{captures}", "--output", "{tables}"),
+        ("stream", "{captures}", "--output", "{tables}"),
+        ("sql", "{tables}", "select 1"),
+        ("maintain", "{tables}"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_plain_parquet_is_told_from_tables(
+    kwire: Command, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """An export, or what kwire wrote before it had Delta tables; nothing is added or removed."""
+    file = tmp_path / "tables" / "calls" / "date=2026-11-26" / "hour=3" / "part-00000-a.parquet"
+    file.parent.mkdir(parents=True)
+    file.write_text("rows")
+    write(tmp_path / "night.avro", [record()])
+    places = {"captures": tmp_path, "tables": tmp_path / "tables"}
+    run = kwire("pipeline", *(word.format(**places) for word in words))
+    assert run.code == 1
+    assert run.error.startswith(f"{tmp_path}/tables/calls has plain Parquet files, of an export or")
+    assert [path.name for path in (tmp_path / "tables").rglob("*.*")] == [file.name]
+
+
+def test_files_of_an_interrupted_ingest_are_no_plain_table(tmp_path: Path) -> None:
+    small_ingest(tmp_path, "one")
+    ensure_no_plain_tables(str(tmp_path))
+    with pytest.raises(NoTables, match="holds no tables: make them with"):
+        tables_in(str(tmp_path))
 
 
 def test_what_is_no_folder_is_not_waited_for(kwire: Command, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ file, no reader of the table sees it, and what a failed task wrote is never name
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,6 +32,9 @@ MOST_OPEN = 24
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
 """The name of a folder of rows without a date."""
+
+INGESTED = re.compile(r"part-[0-9a-f]{32}-[0-9a-f]{32}\.parquet")
+"""Names of the files that `TableFiles` writes: the id of the ingest, and one of the file."""
 
 _HOUR_US = 3_600_000_000
 _WITH_STATISTICS = ["capture", "event", "at", "api_key", "log", "offset", "epoch"]

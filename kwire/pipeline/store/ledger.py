@@ -17,6 +17,7 @@ while they opened the tables: they never see an ingest in one table and not in a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -56,6 +57,8 @@ IN_WORK = "in-work"
 MANY = 100
 """Files of `sources`, one for each ingest, from which on they are written as one."""
 
+ID = re.compile("[0-9a-f]{32}")
+
 NONE = -1
 """The version of a table that is not there."""
 
@@ -86,6 +89,11 @@ class Ingest(msgspec.Struct, kw_only=True):
 def new_id() -> str:
     """Return an id for an ingest."""
     return uuid4().hex
+
+
+def is_id(name: str) -> bool:
+    """Return True for a name that `new_id` may have made; kwire removes no other files."""
+    return ID.fullmatch(name) is not None
 
 
 class Ledger:
@@ -303,7 +311,7 @@ class Ledger:
             return
         for entry in entries:
             path = PurePosixPath(entry["name"])
-            if path.suffix == ".json":
+            if path.suffix == ".json" and is_id(path.stem):
                 yield path.stem, modified(filesystem, str(path))
 
     def _write_list(self, name: str, ingest: Ingest) -> None:

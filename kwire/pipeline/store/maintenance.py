@@ -4,29 +4,36 @@
 2. Remove the rows of days that are too old, and the rows of `sources` about them.
 3. Write the small files of an hour as few large ones.
 4. Remove files that no version of a table needs any more: replaced ones, and what interrupted
-   ingests have left.
+   ingests have left. What neither kwire nor delta-rs wrote stays.
 Each step is a commit of Delta's, so that it may be interrupted, and run while others write.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 from fsspec import AbstractFileSystem
 
 from kwire.pipeline.schemas import TABLES
 from kwire.pipeline.store.delta import CannotCommit, open_table, sentence_of
-from kwire.pipeline.store.ledger import FOLDER, SOURCES, Ledger
+from kwire.pipeline.store.files import INGESTED
+from kwire.pipeline.store.ledger import FOLDER, SOURCES, Ledger, is_id
 from kwire.pipeline.store.location import Location, modified
 from kwire.pipeline.store.sources import BATCH
 
 TARGET_BYTES = 256 * 1024 * 1024
 """Bytes of a file, where an hour has so many."""
+
+JOINED = re.compile(r"part-\d{5}-[0-9a-f-]{36}-c000\.\w+\.parquet")
+"""Names of the files that delta-rs writes in place of others."""
 
 UNUSED_HOURS = 168
 """Hours after which files that nothing needs are removed: no reader or ingest takes so long."""
@@ -35,7 +42,7 @@ UNUSED_HOURS = 168
 @dataclass(slots=True, kw_only=True)
 class Maintained:
     """Maintenance of one table. deleted: rows of old days. joined, into: files that were written as
-    fewer. removed: files from the disk.
+    fewer. removed: files from the disk. left: files in its folder that others wrote.
     """
 
     table: str
@@ -43,6 +50,7 @@ class Maintained:
     joined: int = 0
     into: int = 0
     removed: int = 0
+    left: int = 0
 
 
 def maintain(
@@ -94,13 +102,7 @@ def _maintain(
         figures = table.optimize.compact(target_size=target_bytes)
         done.joined, done.into = figures["numFilesRemoved"], figures["numFilesAdded"]
         # 4.
-        removed = table.vacuum(
-            retention_hours=unused_hours,
-            dry_run=False,
-            enforce_retention_duration=False,
-            full=True,
-        )
-        done.removed = len(removed)
+        done.removed, done.left = _remove_unused(ledger, name, table, unused_hours)
         table.create_checkpoint()
         table.cleanup_metadata()
     except (DeltaError, OSError) as error:
@@ -108,6 +110,33 @@ def _maintain(
             f"{table.table_uri} cannot be maintained: {sentence_of(error)}"
         ) from error
     return done
+
+
+def _remove_unused(
+    ledger: Ledger, name: str, table: DeltaTable, unused_hours: int
+) -> tuple[int, int]:
+    """Remove files of kwire's that no version needs; return how many, and how many others stay."""
+    unused = table.vacuum(
+        retention_hours=unused_hours, dry_run=True, enforce_retention_duration=False, full=True
+    )
+    filesystem, folder = ledger.location.files()
+    paths = [f"{folder}/{name}/{path}" for path in unused]
+    ours = [path for path in paths if _is_ours(filesystem, path)]
+    for path in ours:
+        with suppress(FileNotFoundError):  # another process removes it, too
+            filesystem.rm_file(path)
+    return len(ours), len(paths) - len(ours)
+
+
+def _is_ours(filesystem: AbstractFileSystem, path: str) -> bool:
+    """Return True for a file of an ingest, and for one that delta-rs has joined others to."""
+    file = path.rpartition("/")[2]
+    if not JOINED.fullmatch(file):
+        return INGESTED.fullmatch(file) is not None
+    # Spark and others give their files the same names.
+    with suppress(pa.ArrowInvalid, OSError), filesystem.open(path, "rb") as stream:
+        return str(pq.ParquetFile(stream).metadata.created_by).startswith("delta-rs")
+    return False
 
 
 def _of_old_rows(first: date) -> str:
@@ -136,8 +165,9 @@ def _remove_undecided(ledger: Ledger, age: timedelta) -> None:
     filesystem, folder = ledger.location.files()
     with suppress(FileNotFoundError):
         for entry in filesystem.ls(f"{folder}/{FOLDER}", detail=True):
-            if entry["type"] == "directory" and _newest(filesystem, entry["name"]) < before:
-                filesystem.rm(entry["name"], recursive=True)
+            path = entry["name"]
+            if is_id(path.rpartition("/")[2]) and _newest(filesystem, path) < before:
+                filesystem.rm(path, recursive=True)
 
 
 def _newest(filesystem: AbstractFileSystem, folder: str) -> datetime:

@@ -21,9 +21,10 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from kwire.errors import LocalError
 from kwire.pipeline.ingest import Summary, discarded_on_failure, publish
+from kwire.pipeline.opening import ensure_no_plain_tables
 from kwire.pipeline.schemas import OF_CAPTURES
 from kwire.pipeline.store.ledger import FOLDER as STAGING
-from kwire.pipeline.store.ledger import Busy, Ingest, Ledger, Row, new_id
+from kwire.pipeline.store.ledger import Busy, Ingest, Ledger, Row, is_id, new_id
 from kwire.pipeline.store.location import Location, of_hadoop
 from kwire.pipeline.store.sources import BATCH, Stretch
 from kwire.pipeline.writing.captures import CaptureWriter, Step, Work, Written
@@ -77,8 +78,9 @@ def stream(
     every: the time between two looks for more, until it is interrupted; None to take only what is
     there. late: as LATE. look: called again and again while it runs.
     Raises StreamingQueryException if the source cannot be read on, and the error of a batch:
-    PySparkException, CountsDiffer, OutOfStep, CannotCommit, TableUnusable.
+    PySparkException, CountsDiffer, OutOfStep, CannotCommit, TableUnusable, NoTables.
     """
+    ensure_no_plain_tables(output)
     location = Location.of(output)
     job = StreamJob(source, location, late, on_step)
     writer = source.rows.writeStream.queryName("kwire").foreachBatch(job.take)
@@ -163,7 +165,7 @@ class StreamJob:
         filesystem, folder = self.location.files()
         with suppress(FileNotFoundError):
             for path in filesystem.ls(f"{folder}/{FOLDER}/{WAITING}", detail=False):
-                if PurePosixPath(path).name != kept:
+                if is_id(name := PurePosixPath(path).name) and name != kept:
                     filesystem.rm(path, recursive=True)
 
 

@@ -7,15 +7,18 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from time import time
+from uuid import uuid4
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from kwire.pipeline.ingest import ingest
 from kwire.pipeline.schemas import OF_CAPTURES
-from kwire.pipeline.store.ledger import FOLDER, MANY, SOURCES, Ledger
+from kwire.pipeline.store.ledger import FOLDER, MANY, SOURCES, Ledger, new_id
 from kwire.pipeline.store.location import Location
 from kwire.pipeline.store.maintenance import maintain
 from kwire.pipeline.streaming.captures import captures as followed
@@ -85,7 +88,7 @@ def test_what_interrupted_ingests_left_is_removed_when_it_is_old(tmp_path: Path)
     ledger = Ledger(Location.of(str(tmp_path)))
     left = small_ingest(tmp_path, "two")
     ledger._write_list(f"{left.id}.json", left)
-    staging = tmp_path / FOLDER / "staged"
+    staging = tmp_path / FOLDER / new_id()
     staging.mkdir()
     (staging / "halves-0.parquet").write_bytes(b"rows")
     maintain(str(tmp_path))
@@ -98,6 +101,38 @@ def test_what_interrupted_ingests_left_is_removed_when_it_is_old(tmp_path: Path)
     assert not list((tmp_path / FOLDER).iterdir())
     assert not unnamed_files(tmp_path)
     assert set(frames(tmp_path, "frames")) == {("one", event) for event in range(3)}
+
+
+def written_by_others(output: Path) -> list[Path]:
+    """Files that neither kwire nor delta-rs wrote, some of the same names; all old."""
+    hour = output / "frames" / "date=2026-11-26" / "hour=3"
+    by_spark = hour / f"part-00000-{uuid4()}-c000.snappy.parquet"
+    pq.write_table(pa.table({"a": [1]}), by_spark)
+    torn = hour / f"part-00001-{uuid4()}-c000.zstd.parquet"
+    paths = [by_spark, torn, output / "frames" / "README", output / FOLDER / "notes.json"]
+    paths += [hour / "part-1.parquet", output / FOLDER / "mine" / "rows", output / "mine"]
+    for path in paths[1:]:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    for path in paths:
+        os.utime(path, (0, 0))
+    return paths
+
+
+def test_what_others_wrote_is_left(
+    kwire: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
+        publish(tmp_path, "one", 10 * number)
+    paths = written_by_others(tmp_path)
+    for _ in range(2):  # the second removes what the first has joined: files of delta-rs
+        publish(tmp_path, "one", 100 + 10 * len(files(tmp_path, "frames")))
+        done = kwire("pipeline", "maintain", str(tmp_path), "--unused-hours", "0")
+        assert done.code == 0, done.err
+    told = done.err.splitlines()
+    assert told == [f"{tmp_path}/frames: 4 files that kwire did not write: left as found."]
+    assert not [path for path in paths if not path.exists()]
+    assert len(list((tmp_path / "calls").rglob("part-*.parquet"))) == 1
 
 
 def test_the_ledger_joins_its_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +173,7 @@ def test_an_ingest_and_a_stream_go_on_behind_it(
     done = kwire("pipeline", "maintain", str(output), "--unused-hours", "0", "--json")
     assert done.code == 0, done.err
     row = next(row for row in done.json if row["table"] == "calls")
-    assert row == {"table": "calls", "deleted": 0, "joined": 2, "into": 1, "removed": 2}
+    assert row == {"table": "calls", "deleted": 0, "joined": 2, "into": 1, "removed": 2, "left": 0}
     assert plain_rows(output) == before
     summary = stream(followed(spark, str(captures)), str(output), every=None)
     assert (summary.repeated, summary.rows["calls"]) == (2 * CALLS, CALLS)
