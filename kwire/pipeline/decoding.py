@@ -22,7 +22,7 @@ from kwire.capture import NOTICE, REQUEST
 from kwire.messages.registry import api_name
 from kwire.pipeline.columns import column
 from kwire.pipeline.frame import DecodedColumns, read_frame
-from kwire.pipeline.schemas import FRAMES, INT
+from kwire.pipeline.schemas import FRAMES, INT, made_columns
 
 _PASSED = (
     *("capture", "connection", "event", "kind", "at", "monotonic_ns", "node_id", "peer_id"),
@@ -42,7 +42,7 @@ CAPTURED = StructType(
 
 DECODED = StructType(
     [
-        *(field for field in FRAMES if field.name not in ("date", "hour")),
+        *made_columns(FRAMES),
         column("wire_correlation_id", INT, "of the frame's own header"),
         column("body", StringType(), "the message as JSON; null unless decoded, and wanted"),
         column("named_cluster", StringType(), "the id of the cluster, where the message names it"),

@@ -78,6 +78,11 @@ WHEN = [
 PARTITIONED = ("date", "hour")
 """The columns that are not in the files of a table: they are in the names of its folders."""
 
+INGEST = column("ingest", TEXT, "id of the ingest that wrote the row, as in `sources`")
+
+ADDED = (INGEST.name, *PARTITIONED)
+"""The columns that no task makes: they come to its rows when these are written."""
+
 CONNECTION = [
     column("capture", TEXT, "id of the recording"),
     column("connection", LONG, "counts from 1 in one recording"),
@@ -103,7 +108,7 @@ def _table(*columns: StructField | list[StructField]) -> StructType:
     flat: list[StructField] = []
     for item in columns:
         flat += item if isinstance(item, list) else [item]
-    return StructType([*flat, *WHEN])
+    return StructType([*flat, INGEST, *WHEN])
 
 
 FRAMES = _table(
@@ -263,12 +268,16 @@ SOURCES = StructType(
         column("ingest", TEXT, "id of the ingest, or of the batch of a stream, that brought it"),
         column("ingested_at", TIME, "when it was committed"),
         column(
-            "kind", TEXT, "`CAPTURE`, `LOG`, `DAMAGE` (unreadable bytes), `BATCH` (of a stream)"
+            "kind",
+            TEXT,
+            "`CAPTURE`, `LOG`, `DAMAGE` (unreadable bytes), `BATCH` (of a stream), `COMPLETE`"
+            " (all tables have the ingest)",
         ),
         column(
             "source",
             TEXT,
-            "`capture` of its rows, or `log`; of damage the file, of a batch the query",
+            "`capture` of its rows, or `log`; of damage the file, of a batch the query, else the"
+            " ingest",
         ),
         column("cluster_id", TEXT, "the cluster it is of; null where nothing tells it"),
         column("node_id", INT, "whose log it is; null for a recording"),
@@ -303,8 +312,19 @@ OF_LOGS = ("records", "quorum", "partitions", "verdicts")
 """The tables that captures, and metadata logs, have rows in."""
 
 
+def made_columns(table: StructType) -> StructType:
+    """Return the columns of a table that tasks make."""
+    return StructType([field for field in table if field.name not in ADDED])
+
+
 @cache
 def arrow_schema_of(table: str) -> pa.Schema:
+    """Return the columns that tasks make for a table in Arrow's types."""
+    return to_arrow_schema(SOURCES if table == "sources" else made_columns(TABLES[table]))
+
+
+@cache
+def file_schema_of(table: str) -> pa.Schema:
     """Return the columns of the files of a table in Arrow's types."""
     fields = [field for field in TABLES[table] if field.name not in PARTITIONED]
     return to_arrow_schema(StructType(fields))

@@ -1,6 +1,7 @@
 """Programs that are not Spark read the tables, and find in them what Spark finds."""
 
 import json
+import re
 from pathlib import Path
 
 import duckdb
@@ -12,7 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from kwire.pipeline.ingest import ingest
 from kwire.pipeline.opening import open_tables
 from kwire.pipeline.schemas import OF_CAPTURES, TABLES
+from kwire.pipeline.store.delta import append
+from kwire.pipeline.store.ledger import Ledger
+from kwire.pipeline.store.location import Location
+from tests.support.paths import ROOT
 from tests.support.pipeline.decodable_calls import write_captures
+from tests.support.pipeline.ledgered import small_ingest
 
 ALL = (*OF_CAPTURES, "sources")
 
@@ -101,3 +107,50 @@ def test_fields_of_structs_and_of_json_are_to_be_had(
     spark_struct = "vote_request.topics[0].partitions[0].replica_epoch"
     seen = rows.where("vote_request is not null").selectExpr(spark_struct).collect()
     assert sorted(row[0] for row in seen) == found[0]
+
+
+def of_the_page(name: str) -> str:
+    """The part of docs/pipeline.md between two marks."""
+    page = (ROOT / "docs" / "pipeline.md").read_text()
+    _, part, _ = re.split(f"<!-- {name}: (?:begin|end) -->", page)
+    return part
+
+
+def test_the_pages_query_sees_each_ingest_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second ingest is decided, and in `frames`; its process is gone."""
+    ledger = Ledger(Location.of(str(tmp_path / "tables")))
+    ledger.publish(small_ingest(tmp_path / "tables", "one"))
+
+    def only_frames(location: Location, name: str, *rest: object) -> None:
+        if name == "calls":
+            raise KeyboardInterrupt
+        append(location, name, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("kwire.pipeline.store.ledger.append", only_frames)
+    with pytest.raises(KeyboardInterrupt):
+        ledger.publish(small_ingest(tmp_path / "tables", "two"))
+    monkeypatch.undo()
+    program = of_the_page("readers").replace("```python", "").replace("```", "")
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for _ in range(2):
+        exec(program, {})
+        shown = capsys.readouterr().out
+        found.append(re.findall(r"(frames|calls)\s\W+(\d+)", shown))
+        ledger.finish_all()
+    assert found == [[("frames", "3"), ("calls", "3")], [("frames", "6"), ("calls", "6")]]
+    counts = {name: DeltaTable(f"tables/{name}").count() for name in ("frames", "calls")}
+    assert set(counts.values()) == {6}
+
+
+def test_the_page_names_the_columns_that_duckdb_reserves() -> None:
+    names = {field.name for table in TABLES.values() for field in table}
+    reserved = set()
+    for name in names:
+        try:
+            duckdb.sql(f'select {name} from (select 1 as "{name}")').fetchall()
+        except duckdb.Error:
+            reserved.add(name)
+    assert set(re.findall("`(.+?)`", of_the_page("reserved"))) == reserved

@@ -22,15 +22,15 @@ from kwire.pipeline.columns import column
 from kwire.pipeline.reading.identity import log_identity
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.storage import FileKind, open_file
-from kwire.pipeline.schemas import RECORDS
+from kwire.pipeline.schemas import RECORDS, made_columns
 from kwire.pipeline.session import BATCH_ROWS
 from kwire.pipeline.typed import CONTROL_RECORDS, record_columns
 
-_MADE = {field.name for field in record_columns()} | {"date", "hour"}
+_TYPED = {field.name for field in record_columns()}
 
 LOGGED = StructType(
     [
-        *(field for field in RECORDS if field.name not in _MADE),
+        *(field for field in made_columns(RECORDS) if field.name not in _TYPED),
         column("body", StringType(), "the record as JSON; null unless decoded"),
     ]
 )

@@ -30,6 +30,7 @@ from kwire.pipeline.schemas import PARTITIONED, TABLES
 from kwire.pipeline.store.files import TableFile
 from kwire.pipeline.store.full import is_full
 from kwire.pipeline.store.location import Location
+from kwire.pipeline.store.statistics import statistics
 
 TRIES = 200
 """Commits that others may make between a look at a table and a commit, one after the other."""
@@ -223,7 +224,7 @@ def add_action(file: TableFile) -> AddAction:
         partition_values=partition,
         modification_time=int(time() * 1000),
         data_change=True,
-        stats=f'{{"numRecords":{file.rows}}}',
+        stats=statistics(file.table, file.rows, file.nulls, file.least, file.greatest),
     )
 
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -20,8 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kwire.pipeline.schemas import TABLES, arrow_schema_of
+from kwire.pipeline.schemas import INGEST, TABLES, file_schema_of
 from kwire.pipeline.store.location import Location, new_file
+from kwire.pipeline.store.statistics import bounds_in
 
 ROW_GROUP_ROWS = 128 * 1024
 ROW_GROUP_BYTES = 32 * 1024 * 1024
@@ -37,12 +39,16 @@ INGESTED = re.compile(r"part-[0-9a-f]{32}-[0-9a-f]{32}\.parquet")
 """Names of the files that `TableFiles` writes: the id of the ingest, and one of the file."""
 
 _HOUR_US = 3_600_000_000
-_WITH_STATISTICS = ["capture", "event", "at", "api_key", "log", "offset", "epoch"]
+BOUNDED = ("capture", "event", "at", "api_key", "log", "offset", "epoch")
 """Columns that readers select by: statistics of all fields of structs cost more than they save."""
 
 
 class TableFile(msgspec.Struct, frozen=True):
-    """A file for a table. path: below the table's folder. size: bytes. date, hour: its folder."""
+    """A file for a table. path: below the table's folder. size: bytes. date, hour: its folder.
+
+    nulls: their number in each column; empty if they were not counted. least, greatest: see
+    `kwire.pipeline.store.statistics`.
+    """
 
     table: str
     path: str
@@ -50,6 +56,9 @@ class TableFile(msgspec.Struct, frozen=True):
     rows: int
     date: str | None = None
     hour: int | None = None
+    nulls: list[int] = []
+    least: dict[str, int | str] = {}
+    greatest: dict[str, int | str] = {}
 
 
 class TableFiles:
@@ -69,7 +78,7 @@ class TableFiles:
 
     def write(self, table: str, rows: pa.RecordBatch) -> None:
         """Append rows, with or without `date` and `hour`, to the files of their hours."""
-        rows = _as_written(rows, arrow_schema_of(table))
+        rows = _as_written(rows, file_schema_of(table), self._ingest)
         self.rows[table] += rows.num_rows
         if table == "verdicts":
             self._count_failures(rows)
@@ -107,8 +116,11 @@ class TableFiles:
             file.abandon()
 
 
-def _as_written(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    arrays = [rows[field.name] for field in schema]
+def _as_written(rows: pa.RecordBatch, schema: pa.Schema, ingest: str) -> pa.RecordBatch:
+    arrays = [
+        pa.repeat(ingest, rows.num_rows) if field.name == INGEST.name else rows[field.name]
+        for field in schema
+    ]
     return pa.RecordBatch.from_arrays(
         [
             array if array.type == field.type else array.cast(field.type)
@@ -156,6 +168,8 @@ class _OpenFile:
     _path: str = field(init=False)
     _stream: Any = field(init=False, default=None)
     _writer: pq.ParquetWriter | None = field(init=False, default=None)
+    _nulls: list[int] = field(init=False, default_factory=list)
+    _metadata: list[pq.FileMetaData] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         name = f"part-{self.ingest}-{uuid4().hex}.parquet"
@@ -166,6 +180,8 @@ class _OpenFile:
         self._waiting.append(rows)
         self._rows += rows.num_rows
         self._bytes += rows.nbytes
+        counts = [column.null_count for column in rows.columns]
+        self._nulls = [sum(both) for both in zip_longest(self._nulls, counts, fillvalue=0)]
         if self._rows >= ROW_GROUP_ROWS or self._bytes >= ROW_GROUP_BYTES:
             self._flush()
 
@@ -179,7 +195,10 @@ class _OpenFile:
         date, hour = self._partition()
         filesystem, path = fsspec.core.url_to_fs(f"{self.output}/{self.table}/{self._path}")
         size = int(filesystem.size(path))
-        return TableFile(self.table, self._path, size, self._written, date, hour)
+        bounds = bounds_in(self._metadata[0], BOUNDED)
+        return TableFile(
+            self.table, self._path, size, self._written, date, hour, self._nulls, *bounds
+        )
 
     def abandon(self) -> None:
         """Close the file without an end; nothing names it."""
@@ -189,7 +208,7 @@ class _OpenFile:
                     closing.close()
 
     def _flush(self) -> None:
-        rows = pa.Table.from_batches(self._waiting, arrow_schema_of(self.table))
+        rows = pa.Table.from_batches(self._waiting, file_schema_of(self.table))
         if self._writer is None:
             self._writer = self._begin()
         self._writer.write_table(rows, row_group_size=max(rows.num_rows, 1))
@@ -198,10 +217,14 @@ class _OpenFile:
 
     def _begin(self) -> pq.ParquetWriter:
         self._stream = new_file(f"{self.output}/{self.table}/{self._path}")
-        schema = arrow_schema_of(self.table)
-        statistics = [name for name in _WITH_STATISTICS if name in schema.names]
+        schema = file_schema_of(self.table)
+        statistics = [name for name in BOUNDED if name in schema.names]
         return pq.ParquetWriter(
-            self._stream, schema, compression="zstd", write_statistics=cast(bool, statistics)
+            self._stream,
+            schema,
+            compression="zstd",
+            write_statistics=cast(bool, statistics),
+            metadata_collector=self._metadata,
         )
 
     def _folder(self) -> str:

@@ -8,9 +8,11 @@ A commit of Delta is of one table, and an ingest is of many. So the table `sourc
    first, look again whether something of this one has come into the tables meanwhile. This commit
    is the decision.
 4. The files are committed to each table, unless a commit of this ingest is there already.
-5. The list is removed.
+5. A row for the ingest, COMPLETE, is committed to `sources`: other programs, which read one table
+   after the other, take only such ingests.
+6. The list is removed.
 
-Whoever comes next takes steps 4 and 5 for an ingest that was decided and not finished; one that was
+Whoever comes next takes steps 4 to 6 for an ingest that was decided and not finished; one that was
 not decided is as if it had never been. Readers do so, too, and begin anew if `sources` has changed
 while they opened the tables: they never see an ingest in one table and not in another.
 """
@@ -45,7 +47,7 @@ from kwire.pipeline.store.delta import (
 )
 from kwire.pipeline.store.files import TableFile, TableFiles
 from kwire.pipeline.store.location import Location, modified
-from kwire.pipeline.store.sources import BATCH, Stretch, source_rows
+from kwire.pipeline.store.sources import BATCH, Stretch, completed, source_rows
 
 SOURCES = "sources"
 FOLDER = "_ingests"
@@ -168,7 +170,7 @@ class Ledger:
             if not self._is_decided(ingest.id):
                 self._remove_list(ours)
             raise
-        # 4., 5.
+        # 4. to 6.
         self._finish(ingest)
         if len(self._read) >= MANY:
             self.join_files()
@@ -249,15 +251,7 @@ class Ledger:
 
     def _decide(self, ingest: Ingest) -> None:
         """Commit the rows of an ingest to `sources`."""
-        rows = source_rows(
-            ingest.stretches,
-            ingest=ingest.id,
-            tables=ingest.tables,
-            now=datetime.now(UTC),
-        )
-        with TableFiles(self.location.url, ingest.id) as writing:
-            writing.write(SOURCES, rows)
-        (file,) = writing.files
+        file = self._sources_file(ingest, ingest.stretches)
         for _ in range(TRIES):
             table = writable_table(self.location, SOURCES)
             # A store of objects may refuse the repetition of a request that it has carried out.
@@ -268,6 +262,15 @@ class Ledger:
             if try_append(self.location, SOURCES, table, [add_action(file)], ingest.id):
                 return
         raise CannotCommit(f"{self.location.below(SOURCES)} is changed all the time: try again.")
+
+    def _sources_file(self, ingest: Ingest, stretches: Iterable[Stretch]) -> TableFile:
+        """Write rows for `sources`; return their file, for a commit."""
+        now = datetime.now(UTC)
+        rows = source_rows(stretches, ingest=ingest.id, tables=ingest.tables, now=now)
+        with TableFiles(self.location.url, ingest.id) as writing:
+            writing.write(SOURCES, rows)
+        (file,) = writing.files
+        return file
 
     def _ensure_not_given_up(self, ingest: str) -> None:
         """Raise CannotCommit if maintenance has removed the list; to be called behind a look."""
@@ -290,9 +293,16 @@ class Ledger:
 
     def _finish(self, ingest: Ingest) -> None:
         """Commit the files of an ingest to the tables that lack them; remove its list."""
+        # 4.
         for name in ingest.tables:
             files = [file for file in ingest.files if file.table == name]
             append(self.location, name, files, ingest.id)
+        # 5.
+        complete = f"complete-{ingest.id}"
+        if not has_ingest(writable_table(self.location, SOURCES), complete):
+            file = self._sources_file(ingest, [completed(ingest.id, ingest.stretches)])
+            append(self.location, SOURCES, [file], complete)
+        # 6.
         self._remove_list(f"{ingest.id}.json")
 
     def _lists(self) -> Iterator[Ingest]:

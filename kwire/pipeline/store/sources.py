@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ slow loses some of them.
 """
 
 CAPTURE, LOG, DAMAGE, BATCH = "CAPTURE", "LOG", "DAMAGE", "BATCH"
+COMPLETE = "COMPLETE"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -24,11 +25,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Stretch(msgspec.Struct, kw_only=True):
     """Rows of one source that follow each other: of a recording, or of a metadata log.
 
-    kind: CAPTURE, LOG, DAMAGE for bytes that cannot be read, or BATCH for the batch of a stream.
-    source: id of the recording, or of the log; of damage the file, of a batch the query. file: the
-    one they were read from. first, last: events, or offsets; of a batch its number. begin, end: in
-    microseconds of Unix time; None if no row has a time. cluster_id, node_id: None if nothing
-    tells them.
+    kind: CAPTURE, LOG, DAMAGE for bytes that cannot be read, BATCH for the batch of a stream, or
+    COMPLETE for an ingest that all tables have. source: id of the recording, or of the log; of
+    damage the file, of a batch the query, else the ingest. file: the one they were read from.
+    first, last: events, or offsets; of a batch its number. begin, end: in microseconds of Unix
+    time; None if no row has a time. cluster_id, node_id: None if nothing tells them.
     """
 
     kind: str
@@ -47,6 +48,22 @@ class Stretch(msgspec.Struct, kw_only=True):
         return (self.source, self.file) == (other.source, other.file) and not is_gap(
             other.first - self.last, (other.begin or 0) - (self.end or 0)
         )
+
+
+def completed(ingest: str, stretches: Sequence[Stretch]) -> Stretch:
+    """Return the row that tells that all tables have an ingest; it ends with the last of them."""
+    ends = [stretch.end for stretch in stretches if stretch.end is not None]
+    return Stretch(
+        kind=COMPLETE,
+        source=ingest,
+        file="",
+        first=0,
+        last=0,
+        begin=None,
+        # Rows without a time are kept for ever, and so is what tells that they are whole.
+        end=max(ends) if len(ends) == len(stretches) else None,
+        rows=sum(stretch.rows for stretch in stretches),
+    )
 
 
 def is_gap(events: int, microseconds: int) -> bool:

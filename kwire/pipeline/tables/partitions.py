@@ -9,7 +9,6 @@ from uuid import UUID
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.partition import RECOVERED, PartitionRegistration
@@ -19,14 +18,14 @@ from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.pipeline.arrow_tasks import map_batches
-from kwire.pipeline.schemas import PARTITIONS
+from kwire.pipeline.schemas import PARTITIONS, made_columns
 from kwire.pipeline.tables.folding import Fold, RecordPosition, folded, in_order
 from kwire.pipeline.tables.shape import shaped
 from kwire.text.ids import uuid_text
 
 Key = tuple[UUID, int]
 
-HISTORY = StructType([field for field in PARTITIONS if field.name not in ("date", "hour")])
+HISTORY = made_columns(PARTITIONS)
 
 
 def partitions(logged: DataFrame) -> DataFrame:

@@ -1,7 +1,7 @@
 """All tables of captures from batches of frames, and only those that are asked for."""
 
 from kwire.pipeline.decoding import decode_batch
-from kwire.pipeline.schemas import PARTITIONED, TABLES, arrow_schema_of
+from kwire.pipeline.schemas import ADDED, TABLES, arrow_schema_of
 from kwire.pipeline.tables.captured import CapturedTables
 from tests.support.pipeline.captured_rows import answered, asked, batch, damage, notice
 
@@ -22,7 +22,7 @@ def test_rows_have_the_columns_of_their_tables() -> None:
     for name, rows in made:
         rows.validate(full=True)
         assert rows.schema == arrow_schema_of(name)
-        assert rows.schema.names == [one for one in TABLES[name].names if one not in PARTITIONED]
+        assert rows.schema.names == [one for one in TABLES[name].names if one not in ADDED]
 
 
 def test_halves_are_rows_of_calls_in_the_end() -> None:
