@@ -151,14 +151,16 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
 
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
     ran, logged_from = SparkSession.getActiveSession() is not None, logging.root.manager.disable
-    spark = spark_session(master, packages=packages)
+    spark = None
     try:
-        with Interruption(spark):
+        with Interruption() as interruption:
+            spark = spark_session(master, packages=packages)
+            interruption.watch(spark)
             yield spark
     except (PySparkException, Py4JJavaError) as error:
         raise CommandFailed(spark_sentence(error)) from error
     finally:
-        if not ran:
+        if spark is not None and not ran:
             with suppress(Exception):  # the JVM is gone where the signal went to it as well
                 spark.stop()
         logging.disable(logged_from)  # which Interruption has turned off

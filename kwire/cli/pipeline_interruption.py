@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while Spark works: cancel its jobs, and end the command with 130."""
+"""Ctrl-C and SIGTERM while Spark starts or works: cancel its jobs, end the command with 130."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import logging
 import signal
 from contextlib import suppress
 from threading import Event, Thread, current_thread, main_thread
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 SECONDS = 0.2
@@ -34,6 +35,9 @@ def raise_if_noted() -> None:
 class Interruption:
     """Turns the signal into a KeyboardInterrupt at the end of the context.
 
+    Before the session has started, see `watch`, there is nothing to remove: the signal is raised at
+    once, and whatever the start fails with then becomes a KeyboardInterrupt. Afterwards:
+
     1. Note the signal. Raised inside a call to the JVM, an exception would break the connection to
        it, and every later call would fail with a trace of its own.
     2. Cancel all jobs from a thread, again and again, so that the work fails and removes what it
@@ -44,10 +48,14 @@ class Interruption:
     A second signal is raised at once.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
-        self._context = spark.sparkContext
+    def __init__(self) -> None:
+        self._context: SparkContext | None = None
         self._ended = Event()
         self._thread = Thread(target=self._cancel, name="interruption", daemon=True)
+
+    def watch(self, spark: SparkSession) -> None:
+        """Cancel the jobs of a session from now on, if a signal comes."""
+        self._context = spark.sparkContext
 
     def __enter__(self) -> Self:
         self._is_main = current_thread() is main_thread()
@@ -77,6 +85,8 @@ class Interruption:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _noted.set()
         logging.disable()
+        if self._context is None:
+            raise KeyboardInterrupt
         accumulators: Any = self._context._accumulatorServer
         accumulators.handle_error = _print_nothing  # it prints that the JVM is gone
         self._thread.start()
@@ -84,9 +94,10 @@ class Interruption:
     def _cancel(self) -> None:
         # 2.
         with suppress(Exception):  # the JVM may have got the signal, too
-            self._context.setLogLevel("OFF")
+            context = cast("SparkContext", self._context)
+            context.setLogLevel("OFF")
             while not self._ended.is_set():
-                self._context.cancelAllJobs()
+                context.cancelAllJobs()
                 self._ended.wait(SECONDS)
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Observation
 from kwire.errors import LocalError
 from kwire.pipeline.counting import count_rows
 from kwire.pipeline.schemas import PARTITIONED
-from kwire.pipeline.store.location import of_hadoop
+from kwire.pipeline.store.location import absolute, of_hadoop
 
 
 class NotFree(LocalError):
@@ -38,7 +38,7 @@ def export_tables(
             counted = Observation()
             writer = frame.observe(counted, count_rows()).write
             dated = [column for column in PARTITIONED if column in frame.columns]
-            writer.partitionBy(*dated).parquet(of_hadoop(f"{output}/{name}"))
+            writer.partitionBy(*dated).parquet(of_hadoop(f"{absolute(output)}/{name}"))
             rows[name] = int(counted.get["rows"])
     except BaseException:
         filesystem, path = fsspec.core.url_to_fs(output)

@@ -1,6 +1,8 @@
 """`kwire pipeline`: what is refused before Spark starts, and how it is said."""
 
 import importlib.util
+import logging
+import signal
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.metadata import version
@@ -10,6 +12,8 @@ import pytest
 
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.cli.pipeline import spark_sentence
+from kwire.cli.pipeline_interruption import Interruption
+from kwire.pipeline.ingest import readable
 from kwire.pipeline.opening import NoTables, ensure_no_plain_tables, tables_in
 from kwire.pipeline.packages import AVRO, KAFKA, coordinates
 from real_kafka import free_port
@@ -138,6 +142,40 @@ def test_a_topic_that_cannot_be_read_is_told_before_spark_starts(kwire: Command)
     assert run.code == 1
     assert run.error.startswith("topic captured cannot be read: 127.0.0.1:")
     assert run.error.endswith("nothing listens there; start the node, or check the address.")
+
+
+def test_a_signal_while_spark_starts_is_told_as_any_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """py4j and PySpark turn what is raised within their calls into errors, and log them."""
+    silenced: list[None] = []
+    monkeypatch.setattr(logging, "disable", lambda: silenced.append(None))
+
+    def started() -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RuntimeError("An error occurred while calling None.JavaSparkContext") from None
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), Interruption():
+        started()
+    assert (silenced, signal.getsignal(signal.SIGINT)) == ([None], before)
+    with pytest.raises(RuntimeError), Interruption():
+        raise RuntimeError  # nothing is left of the signal
+
+
+@pytest.mark.parametrize(
+    "path", ["captures", "./captures/", "file:captures", "captures/night.avro"]
+)
+def test_files_are_named_as_other_machines_find_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Executors of a cluster run in folders of their own."""
+    (tmp_path / "captures").mkdir()
+    write(tmp_path / "captures" / "night.avro", [record()])
+    monkeypatch.chdir(tmp_path)
+    assert [file.path for file in readable([path])] == [f"{tmp_path}/captures/night.avro"]
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,13 @@ from pyspark.sql import functions as f
 
 from kwire.capture.schema import SCHEMA, SINCE
 from kwire.pipeline.decoding import CAPTURED
+from kwire.pipeline.store.location import absolute
 
 
 def read_avro(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     """Read the rows of CAPTURED from captures, with Spark's Avro reader."""
     reader = spark.read.format("avro").option("avroSchema", json.dumps(_reader_schema()))
-    rows = reader.option("pathGlobFilter", "*.avro").load(list(paths))
+    rows = reader.option("pathGlobFilter", "*.avro").load([absolute(path) for path in paths])
     with_file = rows.withColumn("file", f.col("_metadata.file_path"))
     return with_file.select([f.col(field.name).cast(field.dataType) for field in CAPTURED])
 

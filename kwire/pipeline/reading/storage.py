@@ -17,6 +17,7 @@ from kwire.logdir.names import (
     segment_offset,
     snapshot_id,
 )
+from kwire.pipeline.store.location import absolute
 
 
 class FileKind(Enum):
@@ -45,7 +46,7 @@ class NothingToRead(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to read. size: in bytes, when it was found."""
+    """A file to read. path: absolute, or a URL. size: in bytes, when it was found."""
 
     kind: FileKind
     path: str
@@ -96,15 +97,15 @@ def files_in(path: str) -> Iterator[File]:
     if filesystem.isfile(inside):
         kind = _kind(inside)
         if kind is not None:
-            yield File(kind, path, filesystem.size(inside))
+            yield File(kind, absolute(path), filesystem.size(inside))
         return
     for entry in sorted(filesystem.ls(inside, detail=True), key=lambda entry: str(entry["name"])):
-        yield from _inside(path, entry)
+        yield from _inside(absolute(path), entry)
 
 
 def _inside(folder: str, entry: dict[str, Any]) -> Iterator[File]:
     name = PurePosixPath(entry["name"]).name
-    path = f"{folder.rstrip('/')}/{name}"
+    path = f"{folder}/{name}"
     if entry["type"] == "directory":
         if name == METADATA_FOLDER:
             yield from files_in(path)

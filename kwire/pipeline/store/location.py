@@ -68,6 +68,11 @@ class Location:
         return {"aws_allow_http": "true"} if endpoint.startswith("http://") else {}
 
 
+def absolute(path: str) -> str:
+    """Return a local path as all machines of a cluster name it, wherever their processes run."""
+    return Location.of(path).url
+
+
 def new_file(path: str) -> BinaryIO:
     """Open a new file to write, at a path or URL; make its folder."""
     filesystem, inside = fsspec.core.url_to_fs(path)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kwire.capture import Damage
 from kwire.pipeline.reading.planning import plan
 from kwire.pipeline.reading.storage import File, FileKind, NothingToRead, files_in
-from kwire.pipeline.store.location import of_hadoop
+from kwire.pipeline.store.location import absolute, of_hadoop
 from kwire.pipeline.streaming.job import StreamSource
 from kwire.pipeline.writing.captures import SliceWork, Work
 
@@ -55,7 +55,7 @@ def _follow(spark: SparkSession, folder: str, files: int) -> DataFrame:
     reader = spark.readStream.format("binaryFile").schema(_FOUND)
     stream = reader.option("pathGlobFilter", "*.avro").option("maxFilesPerTrigger", files)
     stream = stream.option("maxFileAge", ANY_AGE)
-    return stream.load(of_hadoop(folder)).select("path", "length")
+    return stream.load(of_hadoop(absolute(folder))).select("path", "length")
 
 
 def _work(rows: DataFrame, folder: str) -> Work:
