@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.pipeline import AsJson, Master, Packages, session
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kwire.pipeline.analyses.period import AnalysedPeriod
 
 Folder = Annotated[
     str, typer.Argument(metavar="TABLES", help="The folder, or URL, that ingest wrote.")
@@ -18,6 +21,15 @@ Folder = Annotated[
 Top = Annotated[int, typer.Option(min=1, metavar="N", help="Rows that a table on a screen shows.")]
 Limit = Annotated[
     int, typer.Option(min=0, metavar="N", help="Rows of a list that --json prints; 0 is all.")
+]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="TIME", help="From 2026-11-21T09:30:00Z on; in UTC without a zone."
+    ),
+]
+To = Annotated[
+    str | None, typer.Option("--to", metavar="TIME", help="Up to before this time, as --from.")
 ]
 LIMIT = 10_000
 
@@ -27,6 +39,8 @@ def analyse(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Analyses; all by default.")
     ] = None,
+    begin: From = None,
+    end: To = None,
     top: Top = 20,
     limit: Limit = LIMIT,
     master: Master = "local[*]",
@@ -52,12 +66,13 @@ def analyse(
     if unknown := [name for name in names or () if name not in ANALYSES]:
         raise WrongUsage(f"no analysis is called {unknown[0]!r}: {', '.join(ANALYSES)}.")
     tables_in(tables)  # before Spark takes its time to start
+    period = analysed_period(begin, end)
     with session(master, packages.split(",") if packages else []) as spark:
         opened = open_tables(spark, tables)
         possible = [name for name, analysis in ANALYSES.items() if analysis.table in opened]
         for name in names or ():
             needed(opened, ANALYSES[name].table, tables)
-        chosen = {name: ANALYSES[name].rows(opened) for name in names or possible}
+        chosen = {name: ANALYSES[name].rows(opened, period) for name in names or possible}
         titles = {name: f"{name}: {ANALYSES[name].purpose}" for name in chosen}
         _print(chosen, titles, top, limit if as_json else None)
 
@@ -65,6 +80,8 @@ def analyse(
 def compare(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of tables.")],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The one beside it.")],
+    begin: From = None,
+    end: To = None,
     top: Top = 20,
     limit: Limit = LIMIT,
     master: Master = "local[*]",
@@ -86,8 +103,10 @@ def compare(
 
     for folder in (before, after):
         tables_in(folder)  # before Spark takes its time to start
+    period = analysed_period(begin, end)
     with session(master, packages.split(",") if packages else []) as spark:
-        calls = [needed(open_tables(spark, folder), "calls", folder) for folder in (before, after)]
+        found = [needed(open_tables(spark, folder), "calls", folder) for folder in (before, after)]
+        calls = [period.rows("calls", table) for table in found]
         title = f"{before} and {after}: what became slower first"
         title += f"; behind: fewer than {LEAST_CALLS} calls on a side"
         answers = {"comparison": comparison(*calls)}
@@ -120,13 +139,74 @@ def sql(
 
     tables_in(tables)  # before Spark takes its time to start
     with session(master, packages.split(",") if packages else []) as spark:
-        for name, table in open_tables(spark, tables).items():
-            table.createOrReplaceTempView(name)
-        rows = spark.sql(query)
+        rows = _answer(spark, open_tables(spark, tables), query)
         if as_json:
             print_json_list(rows, limit)
         else:
             print_rows(screen(), rows, top)
+
+
+def analysed_period(begin: str | None, end: str | None) -> AnalysedPeriod:
+    """Return the period of the options. Raises WrongUsage."""
+    from kwire.pipeline.analyses.period import AnalysedPeriod
+
+    period = AnalysedPeriod(_time("--from", begin), _time("--to", end))
+    if period.begin and period.end and period.begin >= period.end:
+        raise WrongUsage(f"--from {begin} is not before --to {end}: no time is between them.")
+    return period
+
+
+def _time(option: str, text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise WrongUsage(
+            f"{option} {text} is no time: give it as 2026-11-21T09:30:00Z; without a zone it is"
+            " UTC."
+        ) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _answer(spark: SparkSession, opened: dict[str, DataFrame], query: str) -> DataFrame:
+    """Return the rows of a query. Raises WrongUsage for a statement, CommandFailed, ParseException.
+
+    A statement would make, or drop, something in Spark's own catalog, and change no table.
+    """
+    from pyspark.errors import AnalysisException
+
+    if not _is_query(spark, spark._jsparkSession.sessionState().sqlParser().parsePlan(query)):
+        raise WrongUsage(
+            "this is no query, and kwire pipeline sql only asks: begin with select, with, from,"
+            " values, describe, show or explain."
+        )
+    for name, table in opened.items():
+        table.createOrReplaceTempView(name)
+    try:
+        return spark.sql(query)
+    except AnalysisException as error:
+        if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
+            raise
+        wrong = (error.getMessageParameters() or {}).get("relationName", "").replace("`", "")
+        raise CommandFailed(f"no table is called {wrong}: {', '.join(opened)}.") from error
+
+
+READING, WRITING = ("Describe", "Show", "Explain"), ("Insert", "ExecuteImmediate", "Call")
+"""Begins of the names of Spark's plans: of commands that only read, and of others that do not."""
+
+
+def _is_query(spark: SparkSession, plan: Any) -> bool:
+    """Return True if a parsed plan of Spark's, with all below it, changes nothing."""
+    jvm: Any = spark._jvm
+    command = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.plans.logical.Command")
+    name = plan.getClass().getSimpleName()
+    if name.startswith(READING):
+        return True
+    if command.isInstance(plan) or name.startswith(WRITING):
+        return False
+    children = plan.children()
+    return all(_is_query(spark, children.apply(n)) for n in range(children.size()))
 
 
 def _print(

@@ -4,6 +4,7 @@ import importlib.util
 import logging
 import signal
 import sys
+from datetime import UTC, datetime
 from importlib.machinery import ModuleSpec
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.cli.pipeline import spark_sentence
+from kwire.cli.pipeline_analyse import analysed_period
 from kwire.cli.pipeline_interruption import Interruption
 from kwire.pipeline.ingest import readable
 from kwire.pipeline.opening import NoTables, ensure_no_plain_tables, tables_in
@@ -60,6 +62,33 @@ def test_plain_parquet_is_told_from_tables(
     assert run.code == 1
     assert run.error.startswith(f"{tmp_path}/tables/calls has plain Parquet files, of an export or")
     assert [path.name for path in (tmp_path / "tables").rglob("*.*")] == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "told"),
+    [
+        ("analyse", ("--from", "tonight"), "--from tonight is no time: give it as 2026-11-21T09:3"),
+        ("compare", ("--to", "25:00"), "--to 25:00 is no time"),
+        ("report", ("--from", "2026-11-26", "--to", "2026-11-25T23:00Z"), "is not before --to"),
+    ],
+)
+def test_a_period_that_is_none_is_wrong_usage(
+    kwire: Command, tmp_path: Path, command: str, options: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "tables" / "calls" / "_delta_log").mkdir(parents=True)
+    folders = [str(tmp_path / "tables")] * (1 + (command == "compare"))
+    more = ["-o", str(tmp_path / "r.html")] if command == "report" else []
+    run = kwire("pipeline", command, *folders, *more, *options)
+    assert run.code == 2
+    assert told in run.err.replace("\n", " ")
+
+
+def test_times_without_a_zone_are_utc() -> None:
+    period = analysed_period("2026-11-26T03:00", "2026-11-26T05:00+01:00")
+    assert (period.begin, period.end) == (
+        datetime(2026, 11, 26, 3, tzinfo=UTC),
+        datetime(2026, 11, 26, 4, tzinfo=UTC),
+    )
 
 
 def test_files_of_an_interrupted_ingest_are_no_plain_table(tmp_path: Path) -> None:

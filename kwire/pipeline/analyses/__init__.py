@@ -19,6 +19,7 @@ from kwire.pipeline.analyses.errors import errors
 from kwire.pipeline.analyses.heartbeats import heartbeats
 from kwire.pipeline.analyses.isr import isr_churn
 from kwire.pipeline.analyses.latencies import LEAST_CALLS, latencies
+from kwire.pipeline.analyses.period import ALWAYS, AnalysedPeriod
 from kwire.pipeline.analyses.rebalances import rebalances
 from kwire.pipeline.analyses.throughput import throughput
 from kwire.pipeline.analyses.topic_bytes import topic_bytes
@@ -33,16 +34,20 @@ class Analysis:
     """An analysis. table: the one that it reads. make: gives its rows, in order.
 
     purpose: a line of help. others: tables that `make` takes as well, None for a missing one.
+    lookups: others still, for names alone, so that they are needed whole.
     """
 
     table: str
     make: Callable[..., DataFrame]
     purpose: str
     others: tuple[str, ...] = ()
+    lookups: tuple[str, ...] = ()
 
-    def rows(self, tables: Mapping[str, DataFrame]) -> DataFrame:
-        """Return the rows, of tables by name, among them its own."""
-        return self.make(tables[self.table], *(tables.get(name) for name in self.others))
+    def rows(self, tables: Mapping[str, DataFrame], period: AnalysedPeriod = ALWAYS) -> DataFrame:
+        """Return the rows, of tables by name, among them its own; of a period."""
+        inside = period.of(tables)
+        others = [inside.get(name) for name in self.others]
+        return self.make(inside[self.table], *others, *(tables.get(name) for name in self.lookups))
 
 
 ANALYSES = {
@@ -74,7 +79,7 @@ ANALYSES = {
         "calls",
         topic_bytes,
         "record batches by topic and client, in and out",
-        others=("messages", "partitions"),
+        lookups=("messages", "partitions"),
     ),
     "client-to-node": Analysis("calls", client_to_node, "which clients talk to which nodes"),
     "rebalances": Analysis("messages", rebalances, "how restless groups were, and why"),
@@ -83,4 +88,4 @@ ANALYSES = {
 }
 """Each by the name that `kwire pipeline analyse` takes."""
 
-__all__ = ["ANALYSES", "Analysis", "comparison"]
+__all__ = ["ANALYSES", "AnalysedPeriod", "Analysis", "comparison"]
