@@ -9,7 +9,7 @@ import typer
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.pipeline import Master, Packages, progress, session
-from kwire.cli.pipeline_analyse import Folder
+from kwire.cli.pipeline_analyse import Folder, From, To, analysed_period
 
 
 def report(
@@ -21,6 +21,8 @@ def report(
         str | None,
         typer.Option(metavar="DIR", help="Tables of an earlier night: report what changed since."),
     ] = None,
+    begin: From = None,
+    end: To = None,
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Its heading; the folder by default.")
     ] = None,
@@ -47,12 +49,13 @@ def report(
         raise WrongUsage(f"{output.parent} is no folder: make it, or choose another --output.")
     for folder in filter(None, (tables, before)):
         tables_in(folder)  # before Spark takes its time to start
+    period = analysed_period(begin, end)
     with (
         session(master, packages.split(",") if packages else []) as spark,
         progress(spark) as on_step,
     ):
         earlier = open_tables(spark, before) if before else None
-        made = sections(spark, open_tables(spark, tables), on_step, earlier)
+        made = sections(spark, open_tables(spark, tables), on_step, earlier, period)
     heading = f"From {before} to {tables}" if before else f"Kafka as recorded in {tables}"
     write_private(output, render(made, title or heading))
     typer.echo(f"{output}: {output.stat().st_size / 1_000_000:.1f} MB")

@@ -7,6 +7,7 @@ gets the cluster that it is of, which `sources` has for its recording, or its lo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from deltalake import DeltaTable
@@ -16,7 +17,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StringType, StructType
 
 from kwire.errors import LocalError
-from kwire.pipeline.columns import column
+from kwire.pipeline.columns import column, lookup
 from kwire.pipeline.reading.rows import read_files
 from kwire.pipeline.schemas import PARTITIONED, TABLES
 from kwire.pipeline.store.delta import open_table
@@ -25,6 +26,10 @@ from kwire.pipeline.store.ledger import SOURCES, Ledger
 from kwire.pipeline.store.location import Location, is_local, of_hadoop
 
 CLUSTER_ID = column("cluster_id", StringType(), "the cluster that the row is of")
+
+
+FEW = 32
+"""Recordings and logs whose clusters are looked up one by one in a query."""
 
 
 class NoTables(LocalError):
@@ -77,7 +82,8 @@ def open_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
     tables_in(folder)
     tables = Ledger(Location.of(folder)).tables()
     frames = {name: _rows(spark, name, table) for name, table in tables.items()}
-    clusters = _clusters(frames[SOURCES])
+    found = _clusters(frames[SOURCES]).collect()
+    clusters = {row["_source"]: row["_cluster"] for row in found}
     return {name: with_clusters(frame, clusters) for name, frame in frames.items()}
 
 
@@ -111,12 +117,21 @@ def _clusters(sources: DataFrame) -> DataFrame:
     return votes.groupBy("_source").agg(most.alias("_cluster"))
 
 
-def with_clusters(rows: DataFrame, clusters: DataFrame) -> DataFrame:
-    """Add the cluster of each row, or write it over, by its recording or its log."""
+def with_clusters(rows: DataFrame, clusters: Mapping[str, str]) -> DataFrame:
+    """Add the cluster of each row, or write it over, by its recording or its log.
+
+    Of few, Spark looks them up in the query itself: a join is a job more for every query.
+    """
     names = [f.col(name) for name in ("capture", "log", "source") if name in rows.columns]
-    sourced = rows.withColumn("_source", f.coalesce(*names[:2]))
-    named = sourced.join(f.broadcast(clusters), "_source", "left").drop("_source")
-    cluster = f.col("_cluster").alias(CLUSTER_ID.name, metadata=_META)
+    named = rows.withColumn("_source", f.coalesce(*names[:2]))
+    cluster = f.lit(None).cast("string")
+    if 0 < len(clusters) <= FEW:
+        cluster = lookup(clusters, f.col("_source"))
+    elif clusters:
+        pairs = list(clusters.items())
+        known = rows.sparkSession.createDataFrame(pairs, "_source string, _cluster string")
+        named, cluster = named.join(f.broadcast(known), "_source", "left"), f.col("_cluster")
+    cluster = cluster.alias(CLUSTER_ID.name, metadata=_META)
     columns = [cluster if name == CLUSTER_ID.name else f.col(name) for name in rows.columns]
     return named.select(*columns, *([] if CLUSTER_ID.name in rows.columns else [cluster]))
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.messages.registry import api_key
 from kwire.pipeline.analyses.clusters import CLUSTER, join
+from kwire.text.ids import uuid_text
 
 PRODUCE, FETCH = api_key("Produce"), api_key("Fetch")
 NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -40,7 +42,9 @@ def topic_bytes(
         if names is None
         else join(parts, f.broadcast(names), [CLUSTER, "topic_id"], "left")
     )
-    named = found.withColumn("topic", f.coalesce("topic", "name"))
+    # No response to Metadata, and no record, names the topic of the metadata log.
+    of_metadata = f.when(f.col("topic_id") == uuid_text(METADATA_TOPIC_ID), METADATA_TOPIC)
+    named = found.withColumn("topic", f.coalesce("topic", "name", of_metadata))
     known = f.when(f.col("topic").isNull(), f.col("topic_id"))
     grouped = named.groupBy(
         CLUSTER, "topic", known.alias("topic_id"), "client_id", "direction"

@@ -95,7 +95,7 @@ def _picture(
             "type": "category",
             "categoryorder": "array",
             "categoryarray": columns,
-            "range": [-0.5, max(len(columns), WITH_TEXT) - 0.5],
+            "range": [-0.5, len(columns) - 0.5],
             "title": {"text": "node id"},
             "tickmode": "linear",
             "dtick": 1,

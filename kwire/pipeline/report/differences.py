@@ -314,8 +314,7 @@ def topics_change(before: Night, after: Night) -> Section:
     """Return the bytes a second of each topic in both nights."""
     sides = []
     for night in (before, after):
-        tables = night.tables
-        moved = topic_bytes(tables["calls"], tables["messages"], tables["partitions"])
+        moved = topic_bytes(night.tables["calls"], *night.lookups)
         name = f.coalesce("topic", f.concat(f.lit("id "), "topic_id"), f.lit("(none)"))
         rate = f.sum("records_bytes") / night.seconds
         sides.append(moved.groupBy(name.alias("name")).agg(rate.alias("bytes")))

@@ -11,16 +11,17 @@ from pyspark.sql import DataFrame, Row
 from kwire.pipeline.analyses.errors import errors, failure
 from kwire.pipeline.analyses.latencies import LEAST_CALLS
 from kwire.pipeline.report.controller_load import UNITS
-from kwire.pipeline.report.gaps import draw_unrecorded
+from kwire.pipeline.report.gaps import PIXELS, draw_unrecorded
 from kwire.pipeline.report.heat_maps import colours, over_time
 from kwire.pipeline.report.section import FigureTable, Grid, Section
 from kwire.pipeline.report.span import ReportSpan
 from kwire.pipeline.report.style import (
     GREY,
-    LANE,
+    LEFT,
     clock,
     dress,
     full,
+    label,
     labels,
     many,
     names,
@@ -36,6 +37,9 @@ BETWEEN, BARS = 0.06, 0.17
 """Width between the plots, for the last time and the first share below them, and of the bars up to
 100 %; the rest is for their numbers.
 """
+
+HIGH, WIDE_LEFT, LONGEST_ERROR = 36, 320, 50
+"""Height of a lane of two lines, pixels left of the plots, and letters in small that fit there."""
 
 PALER = "#C3CAD4"
 
@@ -111,14 +115,24 @@ def _picture(
     made.add_trace(over_time(cells, order, span), row=1, col=1)
     made.add_trace(_bars(order, [shares[lane] for lane in lanes]), row=1, col=2)
     scale = colours(cells, "failures", UNITS)
-    dress(made, height=len(lanes) * LANE + 64, coloraxis=scale, legend=True)
+    dress(made, height=len(lanes) * HIGH + 64, coloraxis=scale, legend=True)
+    made.update_layout(margin_l=WIDE_LEFT)
     made.update_xaxes(clock(span.begin, span.end), row=1, col=1)
     bars = {"domain": [WIDTHS[0] + BETWEEN, WIDTHS[0] + BETWEEN + BARS]}
     made.update_xaxes(shares_axis("of the API's calls") | bars, row=1, col=2)
-    made.update_yaxes(names(order))
+    texts = [_two_lines(row) for row in failed]
+    made.update_yaxes(names(order) | {"tickmode": "array", "tickvals": labels(order)})
+    made.update_yaxes(ticktext=texts, row=1, col=1)
     made.update_yaxes(showticklabels=False, matches="y", row=1, col=2)
-    draw_unrecorded(made, span.unrecorded, span.begin, span.end, share=WIDTHS[0])
+    share = WIDTHS[0] * (1 - (WIDE_LEFT - LEFT) / PIXELS)
+    draw_unrecorded(made, span.unrecorded, span.begin, span.end, share=share)
     return made
+
+
+def _two_lines(row: Row) -> str:
+    """Return the name of a lane: the longest error of Kafka has room, and its number."""
+    failed = f"{label(row.failure, LONGEST_ERROR)} ({row['count']:,})"
+    return f"{label(row.api)}<br><span style='font-size:11px'>{failed}</span>"
 
 
 def _bars(order: list[str], parts: list[tuple[float, int]]) -> Any:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from kwire.pipeline.analyses.period import ALWAYS, AnalysedPeriod
 from kwire.pipeline.analyses.recorded import recorded
 from kwire.pipeline.report.section import FigureTable, Grid
 from kwire.pipeline.report.span import ReportSpan, span_of, unrecorded
@@ -20,15 +21,21 @@ LANES = 24
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """The tables of a folder, and the time that its calls span; None without calls."""
+    """The tables of a cluster, and the time that its calls span; None without calls.
+
+    lookups: messages and partitions of all time, which name topics.
+    """
 
     tables: Mapping[str, DataFrame]
     span: ReportSpan | None
+    lookups: tuple[DataFrame, DataFrame]
 
     @classmethod
-    def of(cls, tables: Mapping[str, DataFrame]) -> Night:
-        """Return the night of these tables, all of them."""
-        return cls(tables, span_of(tables["calls"], unrecorded(recorded(tables["sources"]))))
+    def of(cls, tables: Mapping[str, DataFrame], period: AnalysedPeriod = ALWAYS) -> Night:
+        """Return the night of these tables, all of them, or what a period has of it."""
+        inside = period.of(tables)
+        span = span_of(inside["calls"], unrecorded(recorded(inside["sources"])))
+        return cls(inside, span, (tables["messages"], tables["partitions"]))
 
     @property
     def seconds(self) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
@@ -11,11 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.clusters import CLUSTER
-from kwire.pipeline.analyses.recorded import recorded
+from kwire.pipeline.analyses.period import ALWAYS, AnalysedPeriod
 from kwire.pipeline.report.client_to_node import client_to_node_section
 from kwire.pipeline.report.controller_load import controller_load_section
 from kwire.pipeline.report.differences import difference_sections
 from kwire.pipeline.report.errors import errors_section
+from kwire.pipeline.report.facets import Facet, facets, name_of
 from kwire.pipeline.report.heartbeats import heartbeats_section
 from kwire.pipeline.report.isr import isr_section
 from kwire.pipeline.report.latencies import latencies_section
@@ -23,7 +26,7 @@ from kwire.pipeline.report.nights import Night
 from kwire.pipeline.report.quorum import quorum_section
 from kwire.pipeline.report.rebalances import rebalances_section
 from kwire.pipeline.report.section import Section
-from kwire.pipeline.report.span import ReportSpan, span_of, unrecorded
+from kwire.pipeline.report.span import ReportSpan
 from kwire.pipeline.report.style import IN_THE_DARK, duration, many, settle
 from kwire.pipeline.report.throughput import throughput_section
 from kwire.pipeline.report.topic_bytes import topic_bytes_section
@@ -43,24 +46,52 @@ def sections(
     opened: dict[str, DataFrame],
     on_step: Callable[[str], None],
     before: dict[str, DataFrame] | None = None,
+    period: AnalysedPeriod = ALWAYS,
 ) -> list[Section]:
-    """Return all sections; one without its tables says that it has nothing to show.
+    """Return all sections, of each cluster its own; one without its tables says so.
 
     on_step: called with a sentence for each section. before: tables of an earlier night; with them
-    the sections hold what has changed since.
+    the sections hold what has changed since. period: of both.
     """
     tables = _whole(spark, opened)
-    if before is not None:
-        earlier = Night.of(_whole(spark, before))
-        return difference_sections(earlier, Night.of(tables), on_step)
+    earlier = None if before is None else _whole(spark, before)
+    parts, left_out = facets(tables, earlier)
+    made: list[Section] = []
+    for part in parts:
+        step = partial(_step, on_step, part)
+        found = (
+            _of_one(Night.of(part.tables, period), step)
+            if part.before is None
+            else difference_sections(
+                Night.of(part.before, period), Night.of(part.tables, period), step
+            )
+        )
+        found[0] = replace(found[0], reading=f"{found[0].reading} {part.sentence}".strip())
+        made += [replace(section, cluster=part.title) for section in found]
+    if left_out:
+        made.append(Section(topic="Other clusters", finding=_left_out(left_out)))
+    return made
+
+
+def _step(on_step: Callable[[str], None], part: Facet, step: str) -> None:
+    on_step(f"{step}, {part.title}" if part.title else step)
+
+
+def _left_out(clusters: Sequence[str | None]) -> str:
+    names = ", ".join(map(name_of, clusters))
+    return f"Left out, with fewer rows than those before: {names}"
+
+
+def _of_one(night: Night, on_step: Callable[[str], None]) -> list[Section]:
+    """Return the sections of the tables of one cluster."""
+    tables, span = night.tables, night.span
     calls, messages, frames = tables["calls"], tables["messages"], tables["frames"]
     sources = tables["sources"]
-    span = span_of(calls, unrecorded(recorded(sources)))
     makers: dict[str, Callable[[], Section]] = {
         "summary": lambda: _summary(calls, frames, span),
         "quorum": lambda: quorum_section(tables["quorum"], sources),
         "throughput": lambda: throughput_section(calls, span),
-        "topics": lambda: topic_bytes_section(calls, messages, tables["partitions"]),
+        "topics": lambda: topic_bytes_section(calls, *night.lookups),
         "clients and nodes": lambda: client_to_node_section(calls),
         "latency": lambda: latencies_section(calls, span),
         "errors": lambda: errors_section(calls, span),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,7 +13,7 @@ from kwire.pipeline.report.quorum_timeline import (
     QuorumTimeline,
     Vote,
     VoterSetChange,
-    quorum_timelines,
+    quorum_timeline,
 )
 from kwire.pipeline.report.section import FigureTable, Grid, Section
 from kwire.pipeline.report.style import (
@@ -29,7 +28,6 @@ from kwire.pipeline.report.style import (
     clock,
     duration,
     figure,
-    label,
     many,
 )
 
@@ -43,39 +41,24 @@ CHANGE_WORDS = {"ADDED": "added", "REMOVED": "removed", "UPDATED": "endpoints up
 def quorum_section(quorum: DataFrame, sources: DataFrame | None) -> Section:
     """Return leaders by epoch, votes, changes of the voter set, and the time without a leader.
 
-    Every cluster has a picture of its own.
+    The tables are of one cluster.
     """
-    timelines = {
-        cluster: timeline
-        for cluster, timeline in quorum_timelines(quorum, sources).items()
-        if timeline.nodes
-    }
-    if not timelines:
+    timeline = quorum_timeline(quorum, sources)
+    if timeline is None or not timeline.nodes:
         return Section(topic=TOPIC, finding="The tables have nothing about a metadata quorum.")
     return Section(
         topic=TOPIC,
-        finding="; ".join(_of(one, timelines) + _finding(timelines[one]) for one in timelines),
+        finding=_finding(timeline),
         reading="A lane for every controller. A bar is the time that it led, with the epoch; a thin"
         " line the time that it was a voter. Across all lanes: nobody led, from the last fetch that"
         " the old leader answered to the record with which the next one began, as far as that was"
         " recorded; grey: nothing was recorded. Answers to a"
         " candidate stand in the voter's lane: votes above, pre-votes (KIP-996) below; filled: it"
         " was granted.",
-        figures=[_picture(timelines[one], _of(one, timelines)) for one in timelines],
-        tables=[_table(timelines[one], _of(one, timelines)) for one in timelines],
-        grids=[
-            _grid(timelines[one].changes, _of(one, timelines))
-            for one in timelines
-            if timelines[one].changes
-        ],
+        figures=[_picture(timeline)],
+        tables=[_table(timeline)],
+        grids=[_grid(timeline.changes)] if timeline.changes else [],
     )
-
-
-def _of(cluster: str | None, timelines: Mapping[str | None, QuorumTimeline]) -> str:
-    """Return the name of a cluster as a prefix; nothing if it is the only one."""
-    if len(timelines) == 1:
-        return ""
-    return "unknown cluster: " if cluster is None else f"cluster {cluster}: "
 
 
 def _finding(timeline: QuorumTimeline) -> str:
@@ -95,8 +78,7 @@ def _finding(timeline: QuorumTimeline) -> str:
     return ", ".join(filter(None, [leaders, missing, f"{took} without one", silent]))
 
 
-def _picture(timeline: QuorumTimeline, cluster: str) -> Any:
-    axis = clock(timeline.begin, timeline.end)
+def _picture(timeline: QuorumTimeline) -> Any:
     lanes = {node: height for height, node in enumerate(reversed(timeline.nodes))}
     made = figure(
         [
@@ -108,7 +90,7 @@ def _picture(timeline: QuorumTimeline, cluster: str) -> Any:
         height=len(lanes) * min(58, (TALLEST - 150) // len(lanes)) + 64,
         legend=True,
         barmode="overlay",
-        xaxis=axis | {"title": {"text": label(cluster, 60) + axis["title"]["text"]}},
+        xaxis=clock(timeline.begin, timeline.end),
         yaxis={
             "tickvals": list(lanes.values()),
             "ticktext": [f"node {node}" for node in lanes],
@@ -124,7 +106,7 @@ def _picture(timeline: QuorumTimeline, cluster: str) -> Any:
     return made
 
 
-def _table(timeline: QuorumTimeline, cluster: str) -> FigureTable:
+def _table(timeline: QuorumTimeline) -> FigureTable:
     """Return leaders, votes and times without a leader, a row each."""
     lines: list[tuple[Any, ...]] = [
         (epoch.begin, epoch.end, "leads", epoch.epoch, epoch.leader_id, None)
@@ -141,7 +123,7 @@ def _table(timeline: QuorumTimeline, cluster: str) -> FigureTable:
         lines.append((piece.begin, piece.end, "nothing recorded", None, None, None))
     columns = ("begin (UTC)", "end (UTC)", "what", "epoch", "leader or candidate", "voter")
     return FigureTable(
-        f"{cluster}metadata quorum",
+        "metadata quorum",
         columns,
         sorted(lines, key=lambda line: (line[0], line[1], line[2])),
     )
@@ -261,7 +243,7 @@ def _marks(name: str, marks: list[tuple[datetime, float, str]], marker: dict[str
     )
 
 
-def _grid(changes: list[VoterSetChange], cluster: str) -> Grid:
+def _grid(changes: list[VoterSetChange]) -> Grid:
     columns = ("voter", "change", "asked", "appended", "committed", "took", "voters from then on")
     rows = [
         (
@@ -273,7 +255,7 @@ def _grid(changes: list[VoterSetChange], cluster: str) -> Grid:
         )
         for change in changes
     ]
-    return Grid(f"{cluster}Changes of the voter set, step by step", columns, rows)
+    return Grid("Changes of the voter set, step by step", columns, rows)
 
 
 def _time(at: datetime | None) -> str:

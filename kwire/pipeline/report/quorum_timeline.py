@@ -9,7 +9,6 @@ from itertools import zip_longest
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from kwire.pipeline.analyses.clusters import CLUSTER, of_cluster
 from kwire.pipeline.analyses.elections import leaderless
 from kwire.pipeline.analyses.recorded import recorded
 from kwire.pipeline.analyses.voter_changes import voter_changes
@@ -18,9 +17,6 @@ from kwire.pipeline.report.style import utc
 
 VOTES = 2000
 """Votes that are drawn at most: more could not be told apart in the picture."""
-
-QUORUMS = 8
-"""Clusters whose quorum is drawn at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +82,8 @@ class QuorumTimeline:
     nodes: list[int]
 
 
-def quorum_timelines(
-    quorum: DataFrame, sources: DataFrame | None
-) -> dict[str | None, QuorumTimeline]:
-    """Return the timeline of each cluster, by its id; None: events whose cluster is unknown."""
-    clusters = quorum.select(CLUSTER).distinct().orderBy(CLUSTER).limit(QUORUMS).collect()
-    timelines = {row[0]: quorum_timeline(quorum, sources, row[0]) for row in clusters}
-    return {cluster: timeline for cluster, timeline in timelines.items() if timeline is not None}
-
-
-def quorum_timeline(
-    quorum: DataFrame, sources: DataFrame | None, cluster_id: str | None = None
-) -> QuorumTimeline | None:
-    """Return the timeline of a cluster; None if the table `quorum` has nothing of it.
+def quorum_timeline(quorum: DataFrame, sources: DataFrame | None) -> QuorumTimeline | None:
+    """Return the timeline of a cluster, whose tables these are; None if `quorum` has no row.
 
     sources: None for tables that older versions wrote; all time counts as recorded.
 
@@ -106,7 +91,6 @@ def quorum_timeline(
        before the next one's.
     2. If there are captures, the picture spans them: a log may be months older.
     """
-    quorum = of_cluster(quorum, cluster_id)
     # 2.
     spans = quorum.groupBy((f.col("source") == "CAPTURE").alias("heard")).agg(
         f.min("at").alias("begin"), f.max("at").alias("end")
@@ -127,7 +111,7 @@ def quorum_timeline(
         for epoch, row in zip(epochs, rows, strict=True)
         if row.leaderless_ms
     ]
-    pauses = () if sources is None else unrecorded(of_cluster(recorded(sources), cluster_id))
+    pauses = () if sources is None else unrecorded(recorded(sources))
     missing = [gap for gap in pauses if gap.begin >= begin and gap.end <= end]
     changes = [_change(row) for row in voter_changes(quorum).collect()]
     votes = _votes(quorum)

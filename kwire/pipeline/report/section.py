@@ -79,7 +79,8 @@ class Section:
     """A section. topic: its name in the navigation. finding: its heading, a sentence.
 
     reading: how to read the figures. figures: of plotly; empty if there is nothing to show.
-    tables: what each of the figures was drawn from, in their order.
+    tables: what each of the figures was drawn from, in their order. cluster: empty if the page has
+    only one.
     """
 
     topic: str
@@ -88,11 +89,21 @@ class Section:
     figures: Sequence[Any] = ()
     tables: Sequence[FigureTable] = ()
     grids: Sequence[Grid] = field(default_factory=list)
+    cluster: str = ""
 
     @property
     def anchor(self) -> str:
         """The id of the section in the page."""
-        return slug(self.topic)
+        return slug(f"{self.topic} {self.cluster}")
+
+    @property
+    def title(self) -> str:
+        """Its topic, and the cluster that it is of."""
+        return f"{self.topic} \u00b7 {self.cluster}" if self.cluster else self.topic
+
+    def file_name(self, table: FigureTable) -> str:
+        """Return the name of a table's file: those of clusters lie in one folder of downloads."""
+        return f"{slug(self.cluster)}-{table.file_name}" if self.cluster else table.file_name
 
     @property
     def pictures(self) -> Iterator[tuple[Any, FigureTable | None]]:

@@ -174,7 +174,7 @@ def clients_axis(clients: Sequence[str | None], total: int) -> dict[str, Any]:
         "type": "category",
         "categoryorder": "array",
         "categoryarray": labels(clients, 22),
-        "range": [-0.5, max(len(clients), CLIENTS) - 0.5],
+        "range": [-0.5, len(clients) - 0.5],
         "title": {"text": f"client id{left_out}"},
         "tickangle": -35,
         "tickmode": "linear",
@@ -184,7 +184,7 @@ def clients_axis(clients: Sequence[str | None], total: int) -> dict[str, Any]:
 
 
 CLIENTS = 12
-"""Clients that an axis has room for: cells of all figures by client are of one width."""
+"""Clients that an axis has room for."""
 
 
 def shares_axis(title: str) -> dict[str, Any]:

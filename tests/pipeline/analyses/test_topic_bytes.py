@@ -4,7 +4,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.pipeline.analyses.topic_bytes import NO_ID, topic_bytes
+from kwire.text.ids import uuid_text
 from tests.support.pipeline.analyses.table_rows import row_values, rows
 
 PRODUCE = {"api_key": 0, "client_id": "till"}
@@ -24,6 +26,7 @@ def test_an_id_is_counted_under_its_name(spark: SparkSession) -> None:
         PRODUCE | {"topics": [part(None, ORDERS, 50)]},
         FETCH | {"topics": [part(None, ORDERS, 70), part(None, UNKNOWN, 9)]},
         FETCH | {"topics": [part("payments", None, 60)], "client_id": "b", "peer_id": 2},
+        FETCH | {"topics": [part(None, uuid_text(METADATA_TOPIC_ID), 8)], "peer_id": 2},
         PRODUCE | {"topics": None},
         columns="peer_id",
     )
@@ -39,6 +42,7 @@ def test_an_id_is_counted_under_its_name(spark: SparkSession) -> None:
         ("orders", None, "ledger", "OUT", 1, 70),
         ("payments", None, "b", "REPLICATED", 1, 60),
         (None, UNKNOWN, "ledger", "OUT", 1, 9),
+        (METADATA_TOPIC, None, "ledger", "REPLICATED", 1, 8),
         ("quiet", None, "till", "IN", 1, 0),
     ]
     assert row_values(topic_bytes(calls, messages).drop("cluster_id")) == named

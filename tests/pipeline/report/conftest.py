@@ -2,12 +2,13 @@
 
 import pytest
 
-from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timelines
+from kwire.pipeline.report.quorum_timeline import QuorumTimeline, quorum_timeline
 from tests.support.pipeline.tables import Tables
 
 
 @pytest.fixture(scope="session")
 def timeline(tables: Tables) -> QuorumTimeline:
     """The quorum of the recorded history."""
-    (found,) = quorum_timelines(tables["quorum"], tables["sources"]).values()
+    found = quorum_timeline(tables["quorum"], tables["sources"])
+    assert found is not None
     return found
