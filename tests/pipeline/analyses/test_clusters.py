@@ -10,6 +10,7 @@ from kwire.pipeline.analyses import ANALYSES, comparison
 from kwire.pipeline.analyses.clusters import of_cluster
 from kwire.pipeline.analyses.elections import elections
 from kwire.pipeline.analyses.voter_changes import voter_changes
+from kwire.pipeline.opening import FEW, with_clusters
 from kwire.pipeline.report.quorum import quorum_section
 from kwire.pipeline.schemas import TABLES
 from tests.support.pipeline.analyses.table_rows import row_values, rows, second, stretch
@@ -161,6 +162,20 @@ def test_an_epoch_of_another_cluster_is_no_sign_of_a_leader(spark: SparkSession)
         section = quorum_section(of_cluster(quorum, cluster), of_cluster(sources, cluster))
         assert section.finding == f"1 leader, node {node} took over after {spent} without one"
         assert section.figures[0].layout.yaxis.ticktext == (f"node {node}",)
+
+
+@pytest.mark.parametrize("many", [1, FEW, FEW + 1])
+def test_a_row_is_of_the_cluster_of_its_recording_or_log(spark: SparkSession, many: int) -> None:
+    clusters = {f"night-{number}": f"cluster-{number}" for number in range(many)}
+    last = f"night-{many - 1}"
+    verdicts = rows(spark, "verdicts", {"capture": last}, {"log": "night-0"}, {"capture": "other"})
+    found = with_clusters(verdicts, clusters).select("capture", "log", "cluster_id")
+    assert sorted(row_values(found), key=str) == [
+        (last, None, f"cluster-{many - 1}"),
+        ("other", None, None),
+        (None, "night-0", "cluster-0"),
+    ]
+    assert with_clusters(verdicts, {}).where("cluster_id is not null").count() == 0
 
 
 def test_a_voter_change_is_not_committed_by_another_cluster(spark: SparkSession) -> None:
