@@ -88,7 +88,8 @@ class RackList:
     """All racks in a circle; every partition begins at the next one."""
 
     def __init__(self, brokers: list[UsableBroker], random: RandomSource) -> None:
-        names = sorted({broker.rack for broker in brokers}, key=lambda name: (name or "", name))
+        # No rack comes first, and is not the one without a name (Java: OptionalStringComparator).
+        names = sorted({broker.rack for broker in brokers}, key=lambda n: (n is not None, n or ""))
         self._racks = [
             Rack([broker for broker in brokers if broker.rack == name], random) for name in names
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -27,6 +28,7 @@ from kwire.controller.server.large_messages import (
 )
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.error_codes import ErrorCode
+from kwire.errors import ConnectionFailed, StorageFailed
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a18_api_versions import (
     ApiVersion,
@@ -40,9 +42,11 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.access_control import AclOperation
 from kwire.messages.error_response import error_response
-from kwire.messages.registry import api_key, api_keys, request
+from kwire.messages.registry import api_key, api_keys, api_name, request
 from kwire.net.negotiation import VersionRange
 from kwire.net.service import RequestContext, Service
+
+logger = logging.getLogger(__name__)
 
 FETCH_VERSIONS = Versions("4-18")
 """Versions before 4 are gone from Kafka 4, too (KIP-896)."""
@@ -75,6 +79,7 @@ _ZERO_LEVELS_SINCE = 4
 _SOFTWARE_SINCE = 3  # KIP-511
 _IDENTITY_SINCE = 5  # KIP-1242
 _NO_NODE = -1
+_FAULT = "The controller failed to handle this request; its log has the reason."
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 
@@ -134,6 +139,25 @@ class ControllerApis:
         return self._apis
 
     async def answer(self, request: Request, context: RequestContext) -> Response | None:
+        """Return the response of the part that answers a request; None to close the connection.
+
+        An exception that is no refusal is a fault of this controller's, not of the connection: it
+        is logged, and the answer is UNKNOWN_SERVER_ERROR (Java: ControllerApis.handle).
+        """
+        try:
+            return await self._answer(request, context)
+        except (ConnectionFailed, StorageFailed):  # the node ends
+            raise
+        except Exception:
+            api, code = api_name(type(request).key or 0), ErrorCode.UNKNOWN_SERVER_ERROR
+            logger.exception(
+                "%s v%d from %s:%d could not be answered", api, context.version, *context.peer
+            )
+            return await in_thread_if_many(
+                request, error_response, request, context.version, code, _FAULT
+            )
+
+    async def _answer(self, request: Request, context: RequestContext) -> Response | None:
         """Pass a request to the part that answers it, and return the response.
 
         1. At a listener that is not among early.start.listeners, wait for the ACLs.

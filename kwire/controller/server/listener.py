@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from socket import socket
 
+from kwire.codec.declaration import Request
 from kwire.controller.authentication.sasl_authenticator import ListenerMechanism, SaslFailure
 from kwire.controller.errors import ApiError
 from kwire.controller.quotas.connection_quotas import ConnectionQuotas, CountedConnection
@@ -27,7 +28,7 @@ from kwire.controller.server.environment import Environment
 from kwire.controller.server.frame_reader import CHUNK, PROGRESS, FrameReader
 from kwire.controller.server.request_memory import RequestMemory
 from kwire.error_codes import ErrorCode
-from kwire.errors import KwireError, UnsupportedVersion
+from kwire.errors import EncodeError, KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.error_response import error_response
 from kwire.messages.registry import api_key, api_name, request
@@ -284,17 +285,22 @@ class ControllerListener:
             try:
                 await self._check_access(head.key, context)
             except ApiError as error:
-                return _refusal(head, error)
+                # It has no element for an element of the request: those are not known.
+                return _refusal(head, request(head.key)(), error)
         # 4.
         async with large_messages.decoded(frame, self._memory.decoded) as decoded:
             context = replace(context, client_id=decoded.header.client_id)
             response = await self._service.answer(decoded.body, context)
             if response is None:
                 return None
-            encoded = await large_messages.encoded(
-                response, head.version, correlation_id=head.correlation_id
-            )
             throttle_time_ms = getattr(response, "throttle_time_ms", 0)
+            try:
+                encoded = await large_messages.encoded(
+                    response, head.version, correlation_id=head.correlation_id
+                )
+            except EncodeError:  # a fault of the service, which has answered all the same
+                log.exception("%s:%d: an answer could not be written", *peer)
+                return _refusal(head, decoded.body, ApiError(ErrorCode.UNKNOWN_SERVER_ERROR))
             return _Answer(frame=encoded, throttle_time_ms=throttle_time_ms)
 
 
@@ -318,13 +324,9 @@ async def _with_tls(
     return over_tls
 
 
-def _refusal(head: RequestHead, error: ApiError) -> _Answer:
-    """Return the answer to a request that is not decoded.
-
-    It has no element for an element of the request: those are not known.
-    """
-    nothing = request(head.key)()
-    response = error_response(nothing, head.version, error.code, error.message)
+def _refusal(head: RequestHead, body: Request, error: ApiError) -> _Answer:
+    """Return the answer that gives one error for a whole request."""
+    response = error_response(body, head.version, error.code, error.message)
     return _Answer(
         frame=encode_response(response, head.version, correlation_id=head.correlation_id)
     )

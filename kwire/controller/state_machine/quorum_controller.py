@@ -40,6 +40,7 @@ from kwire.controller.state_machine.operations import (
     PeriodicOperation,
     PreparedBatches,
     RequestOperation,
+    run_and_encode,
 )
 from kwire.controller.state_machine.periodic_tasks import Schedule
 from kwire.error_codes import ErrorCode
@@ -58,7 +59,7 @@ class PendingResponse:
     records: to be appended at the `end_offset` of the call, as one batch, or as
     MAX_RECORDS_PER_BATCH each. wait_for: the response is released when everything below this offset
     is committed; None: at once. kraft_version: raft is to be asked for it; if it agrees, the
-    request is to be handled once more. batches: the records, if they are encoded already.
+    request is to be handled once more. batches: the records, encoded.
     throttled_until: when the client may ask again, in milliseconds since 1970; 0 for at once.
     log_levels: as of `ControllerResult`.
     """
@@ -227,7 +228,8 @@ class QuorumController:
         except ApiError as error:
             refused = HANDLERS[_key(request)].refuse(request, origin.version, error)
             return PendingResponse(response=refused)
-        return self.finish(operation, operation.run())
+        # Encoded first: a record that cannot be written must not be in the metadata either.
+        return self.finish(operation, run_and_encode(operation))
 
     def begin(
         self,

@@ -69,6 +69,12 @@ def test_replicas_are_spread_over_racks() -> None:
     assert placed == [(11, 21, 31, 10), (21, 30, 10, 20), (31, 11, 21, 30)]
 
 
+def test_no_rack_and_the_rack_without_a_name_are_two() -> None:
+    racks = {1: "a", 2: None, 3: "", 4: None, 5: "b"}
+    usable = [UsableBroker(id=id, rack=rack, fenced=False) for id, rack in racks.items()]
+    assert RackList(usable, MockRandom()).place(4) == (4, 3, 1, 5)
+
+
 def test_a_rack_without_unfenced_brokers_does_not_lead() -> None:
     usable = brokers(11, 10, 30, 31, 20, 21, 41, 40, fenced=(30, 31, 20, 21, 40), racks=True)
     racks = RackList(usable, MockRandom())

@@ -6,7 +6,8 @@ Java's QuorumController has deferred events and PeriodicTaskControlManager for t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from kwire.batches.metadata_records import VersionedRecord
@@ -17,6 +18,9 @@ from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.state_machine.operations import run_and_encode
 from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.net.tasks import cancel_and_wait
+
+RETRY = 1.0
+"""Seconds after a fault until due work is tried again."""
 
 
 class OwnRecordsWriter(Protocol):
@@ -55,9 +59,23 @@ class PeriodicWriter:
         """Write the records of due work; come again at the next deadline.
 
         Long work waits for its turn among the writes and runs in a thread. May be called before
-        the deadline, too.
+        the deadline, too. After a fault it comes again: else no broker would be fenced any more.
         """
         self.pause()
+        with self._retried():
+            self._run()
+
+    @contextmanager
+    def _retried(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            loop = asyncio.get_running_loop()
+            text = f"due work failed, and is tried again in {RETRY:g} s"
+            loop.call_exception_handler({"message": text, "exception": error})
+            self._timer = loop.call_later(RETRY, self.run)
+
+    def _run(self) -> None:
         controller = self._controller
         # At once, unless a write has its turn: the log keeps the order in which both were handled.
         while controller.is_active and not self._turns.is_busy and not self._is_long:
@@ -68,8 +86,7 @@ class PeriodicWriter:
                 return
             self._write(records)
         if controller.epoch is not None:
-            work = self._run_in_thread(controller.epoch)
-            task = asyncio.get_running_loop().create_task(work)
+            task = asyncio.get_running_loop().create_task(self._run_long(controller.epoch))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -77,6 +94,10 @@ class PeriodicWriter:
     def _is_long(self) -> bool:
         image = self._controller.ahead.image
         return is_large(image) and self._controller.is_tick_long(self._runtime.now)
+
+    async def _run_long(self, epoch: int) -> None:
+        with self._retried():
+            await self._run_in_thread(epoch)
 
     async def _run_in_thread(self, epoch: int) -> None:
         controller, raft = self._controller, self._runtime.raft
