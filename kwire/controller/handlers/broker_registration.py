@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
+from kwire.controller.raft.endpoints import unusable
 from kwire.error_codes import ErrorCode
 from kwire.image.broker import RESERVED_DIRECTORIES, BrokerRegistration
 from kwire.image.endpoint import supported
+from kwire.messages import a62_broker_registration as broker
+from kwire.messages import a70_controller_registration as controller
 from kwire.messages.a62_broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
@@ -19,6 +24,7 @@ from kwire.messages.records.register_broker import (
     RegisterBrokerRecord,
 )
 from kwire.net.negotiation import VersionRange
+from kwire.net.security import PROTOCOLS
 from kwire.text.ids import uuid_text
 
 
@@ -34,11 +40,12 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
        INVALID_REGISTRATION (KIP-866).
     4. Directories, once metadata.version has them: none, reserved ones, one twice, or another
        broker's: INVALID_REGISTRATION.
-    5. A finalised feature level outside what it supports: UNSUPPORTED_VERSION. It must name
+    5. What `check_node` refuses: INVALID_REGISTRATION.
+    6. A finalised feature level outside what it supports: UNSUPPORTED_VERSION. It must name
        metadata.version: INVALID_REGISTRATION, since 4.0; kraft.version and others it need not.
-    6. The same incarnation keeps its epoch and state; else the epoch is the offset at which the
+    7. The same incarnation keeps its epoch and state; else the epoch is the offset at which the
        batch of this registration begins, and the broker is fenced.
-    7. The incarnation before it leaves every ISR first, if it was not fenced yet (KIP-841); every
+    8. The incarnation before it leaves every ISR first, if it was not fenced yet (KIP-841); every
        ELR too, unless the broker names that incarnation's epoch, which it keeps in a file when it
        stops clean (KIP-966).
     """
@@ -55,15 +62,17 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
     if context.metadata_version.supports_directory_assignment:
         _check_directories(request, context)
     # 5.
-    _check_features(request, context)
+    check_node(request.broker_id, request.listeners)
     # 6.
+    _check_features(request, context)
+    # 7.
     same = known is not None and known.incarnation_id == request.incarnation_id
     epoch = known.epoch if known is not None and same else context.next_offset
     record = _record(request, epoch, context)
     if known is not None and same:
         record.fenced = known.fenced
         record.in_controlled_shutdown = known.in_controlled_shutdown
-    # 7.
+    # 8.
     clean = known is not None and known.epoch == request.previous_broker_epoch
     replication = replication_control(context)
     changes = [] if same else replication.stopped(request.broker_id, clean=clean)
@@ -71,6 +80,27 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
         records=(*changes, versioned(record, context.metadata_version.register_broker_record)),
         response=BrokerRegistrationResponse(broker_epoch=epoch),
     )
+
+
+def check_node(
+    id: int, listeners: Iterable[broker.Listener] | Iterable[controller.Listener]
+) -> None:
+    """Check what brokers and controllers register alike. Raises INVALID_REGISTRATION for:
+
+    1. a negative id, which stands for no node in the records;
+    2. listeners that are `unusable`, or a security protocol that is none. Kafka's active controller
+       resigns with UNKNOWN_SERVER_ERROR at these, and its nodes end if they read them in a record.
+    """
+    # 1.
+    if id < 0:
+        raise _invalid(f"{id} is no id of a node.")
+    # 2.
+    if text := unusable(listeners):
+        raise _invalid(text)
+    for listener in listeners:
+        if listener.security_protocol not in range(len(PROTOCOLS)):
+            number = listener.security_protocol
+            raise _invalid(f"Listener {listener.name} has no security protocol: {number}.")
 
 
 def _check_session(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwire.controller.errors import ApiError
+from kwire.controller.handlers.broker_registration import check_node
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
 from kwire.messages.a70_controller_registration import (
@@ -22,13 +23,16 @@ def handle(request: ControllerRegistrationRequest, context: ControllerContext) -
     A controller that is not active answers NOT_CONTROLLER before this (`QuorumController.begin`).
 
     1. metadata.version below 3.7-IV0: UNSUPPORTED_VERSION.
-    2. Record them as they are, and whether it is ready to migrate from ZooKeeper (KIP-866).
+    2. What `check_node` refuses: INVALID_REGISTRATION.
+    3. Record them as they are, and whether it is ready to migrate from ZooKeeper (KIP-866).
     """
     # 1.
     if not context.metadata_version.supports_controller_registration:
         text = f"metadata.version {context.metadata_version.name} has no registered controllers."
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, text)
     # 2.
+    check_node(request.controller_id, request.listeners)
+    # 3.
     record = RegisterControllerRecord(
         controller_id=request.controller_id,
         incarnation_id=request.incarnation_id,

@@ -21,6 +21,29 @@ class NamedAddress(Protocol):
     def port(self) -> int: ...
 
 
+_TRIMMED = "".join(map(chr, range(0x21)))
+"""The characters that Java's String.trim takes away."""
+
+
+def unusable(addresses: Iterable[NamedAddress]) -> str | None:
+    """Return the reason for which Kafka refuses listeners; None if it takes them.
+
+    A blank name ends a node of Kafka's that reads it in a record (Java: ListenerName.normalised);
+    with a blank host or port 0 it cannot register (ListenerInfo). Of two of a name it takes one.
+    """
+    names: set[str] = set()
+    for address in addresses:
+        name = address.name.strip(_TRIMMED).upper()
+        if not name:
+            return "A listener has no name."
+        if not address.host.strip(_TRIMMED) or not address.port:
+            return f"Listener {name} has no host or no port."
+        if name in names:
+            return f"Listener {name} is given twice."
+        names.add(name)
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerNode:
     """The destination of a request. Bootstrap servers have ids from -2 downwards."""

@@ -6,12 +6,13 @@ from uuid import UUID
 import pytest
 
 from kwire.error_codes import ErrorCode
-from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature, Listener
 from kwire.messages.a62_broker_registration import Feature as BrokerFeature
 from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.net.service import RequestContext
 from tests.support.controller.handlers.registrations import (
+    BAD_LISTENERS,
     update,
 )
 
@@ -90,6 +91,11 @@ def test_the_same_incarnation_keeps_its_epoch_and_stays_unfenced(lab: Any) -> No
     assert (after.rack, after.fenced) == ("b", False)
 
 
+def listeners(fields: list[dict[str, Any]]) -> list[Listener]:
+    good = Listener(name="PLAINTEXT", host="localhost", port=9092)
+    return [good.replace(**changes) for changes in fields]
+
+
 def levels(first: int, last: int) -> list[Feature]:
     return [Feature(name=METADATA_VERSION, min_supported_version=first, max_supported_version=last)]
 
@@ -106,6 +112,8 @@ def levels(first: int, last: int) -> list[Feature]:
         ({"features": levels(7, 29)}, ErrorCode.UNSUPPORTED_VERSION),
         ({"features": levels(31, 31)}, ErrorCode.UNSUPPORTED_VERSION),
         ({"features": []}, ErrorCode.INVALID_REGISTRATION),
+        ({"broker_id": -1}, ErrorCode.INVALID_REGISTRATION),
+        *(({"listeners": listeners(bad)}, ErrorCode.INVALID_REGISTRATION) for bad in BAD_LISTENERS),
     ],
 )
 def test_what_does_not_fit_the_cluster_is_refused(

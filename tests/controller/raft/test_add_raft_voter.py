@@ -106,7 +106,8 @@ def test_an_addition_may_be_answered_before_it_is_committed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "error"), [(0, 0, INVALID), (2, 3, INVALID), (1, 1, None), (0, 2, None)]
+    ("low", "high", "error"),
+    [(0, 0, INVALID), (2, 3, INVALID), (-1, 1, INVALID), (1, 1, None), (0, 2, None)],
 )
 def test_a_new_voter_must_know_the_finalised_kraft_version(
     low: int, high: int, error: int | None

@@ -13,7 +13,7 @@ leader resigns by `transitions._leave_leader`.
 
 from __future__ import annotations
 
-from kwire.controller.raft.endpoints import Endpoints, PeerNode
+from kwire.controller.raft.endpoints import Endpoints, PeerNode, unusable
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.leader_records import append_voters
 from kwire.controller.raft.replica import Replica
@@ -42,7 +42,8 @@ def handle_request(
 
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
     2. Not the leader: NOT_LEADER_OR_FOLLOWER. Shutting down: BROKER_NOT_AVAILABLE.
-    3. No voter id or directory id, or no address for the default listener: INVALID_REQUEST.
+    3. No voter id or directory id, no address for the default listener, or one that is `unusable`:
+       INVALID_REQUEST.
     4. What `validate_voter_change` finds: another change is pending, this epoch has committed
        nothing, or the latest VotersRecord is not committed: REQUEST_TIMED_OUT; kraft.version is 0:
        UNSUPPORTED_VERSION.
@@ -66,8 +67,9 @@ def handle_request(
     if voter.id < 0 or voter.directory_id is None:
         text = "The new voter needs an id and a directory id."
         return add_voter_response(ErrorCode.INVALID_REQUEST, text)
-    if node is None:
-        text = f"The new voter needs an address for {listener}."
+    text = unusable(request.listeners)
+    if text or node is None:
+        text = text or f"The new voter needs an address for {listener}."
         return add_voter_response(ErrorCode.INVALID_REQUEST, text)
     # 4.
     if refusal := validate_voter_change(replica, leader):
@@ -102,9 +104,9 @@ def handle_api_versions_response(
 ) -> bool:
     """Go on with the addition that `handle_request` began; False if the peer needs a pause.
 
-    7. Check the new voter. An error: REQUEST_TIMED_OUT. Its kraft.version range does not have the
-       finalised level: INVALID_REQUEST. It never had the whole log, or did not fetch within the
-       last hour: REQUEST_TIMED_OUT. KIP-853 would wait until it has caught up.
+    7. Check the new voter. An error: REQUEST_TIMED_OUT. Its kraft.version range is none, or does
+       not have the finalised level: INVALID_REQUEST. It never had the whole log, or did not fetch
+       within the last hour: REQUEST_TIMED_OUT. KIP-853 would wait until it has caught up.
     8. Append the VotersRecord, with which the set is in force.
     9. If AckWhenCommitted is false (version 1), answer at once; else step 10 does.
     """
@@ -120,7 +122,8 @@ def handle_api_versions_response(
         _abort(replica, leader, ErrorCode.REQUEST_TIMED_OUT, text)
         return False
     supported, finalised = _kraft_versions(response), replica.control_records.kraft_version
-    if supported is None or finalised not in supported:
+    # A range from below 0 ends a node of Kafka's that reads it (Java: SupportedVersionRange).
+    if supported is None or finalised not in supported or supported.min_version < 0:
         text = f"Voter {change.voter} supports {KRAFT_VERSION} {supported or 0}, not {finalised}."
         _abort(replica, leader, ErrorCode.INVALID_REQUEST, text)
         return True

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kwire.controller.raft.endpoints import Endpoints, PeerNode
+from kwire.controller.raft.endpoints import Endpoints, PeerNode, unusable
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
@@ -26,7 +26,8 @@ def handle_request(
 ) -> BeginQuorumEpochResponse:
     """Answer a leader (KafkaRaftClient.handleBeginQuorumEpochRequest).
 
-    1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition: INVALID_REQUEST.
+    1. Another cluster: INCONSISTENT_CLUSTER_ID. Another partition, or a listener that is
+       `unusable`: INVALID_REQUEST.
     2. A lower epoch: FENCED_LEADER_EPOCH. No leader id, or an
        epoch that leaves no room for elections: INVALID_REQUEST.
     3. Follow it, at the endpoints it names, or those of the voter set (version 0). Another leader
@@ -37,7 +38,7 @@ def handle_request(
     if error := validate_cluster_id(replica, request.cluster_id):
         return BeginQuorumEpochResponse(error_code=error)
     partition = only_partition(request.topics)
-    if partition is None:
+    if partition is None or unusable(request.leader_endpoints):
         return BeginQuorumEpochResponse(error_code=ErrorCode.INVALID_REQUEST)
     # 2., 3.
     endpoints = Endpoints.of(request.leader_endpoints)

@@ -3,7 +3,7 @@ and directory id discovery", "UpdateVoter"; Java: UpdateVoterHandler)."""
 
 from __future__ import annotations
 
-from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints, PeerNode
+from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints, PeerNode, unusable
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.leader_records import append_voters
 from kwire.controller.raft.replica import Replica
@@ -36,8 +36,8 @@ def handle_request(
     1. Another cluster: INCONSISTENT_CLUSTER_ID.
     2. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, BROKER_NOT_AVAILABLE, as
        for Fetch.
-    3. No voter id or directory id, no address for the default listener, or a range of versions
-       that is none: INVALID_REQUEST.
+    3. No voter id or directory id, no address for the default listener, one that is `unusable`, or
+       a range of versions that is none: INVALID_REQUEST.
     4. A voter change is pending, nothing of this epoch is committed, or the latest VotersRecord
        is not: REQUEST_TIMED_OUT.
     5. The range does not have the finalised kraft.version: INVALID_REQUEST (KIP-853 lists
@@ -58,6 +58,8 @@ def handle_request(
     # 3.
     voter = _voter(request)
     has_address = voter.endpoints.address(replica.config.listener)
+    if unusable(request.listeners):
+        return _response(replica, received, ErrorCode.INVALID_REQUEST)
     if voter.key.id < 0 or voter.key.directory_id is None or not has_address:
         return _response(replica, received, ErrorCode.INVALID_REQUEST)
     if not 0 <= voter.supported.min_version <= voter.supported.max_version:

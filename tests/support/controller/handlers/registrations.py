@@ -18,6 +18,23 @@ from kwire.messages.metadata_versions import (
 
 UPGRADE, SAFE, UNSAFE = 1, 2, 3
 
+BAD_ADDRESSES: list[list[dict[str, Any]]] = [
+    [{"name": ""}],
+    [{"name": " \x01"}],
+    [{"host": ""}],
+    [{"host": "\t"}],
+    [{"port": 0}],
+    [{}, {"port": 1}],
+    [{"name": "internal"}, {"name": "INTERNAL"}, {}],
+]
+"""The changes that make listeners of a good one that Kafka refuses."""
+
+BAD_LISTENERS = [
+    *BAD_ADDRESSES,
+    *([{"security_protocol": number}] for number in (-1, 4, 9, 32767)),
+]
+"""Those of registrations, which have security protocols."""
+
 
 def register(lab: Any, id: int, **levels: tuple[int, int]) -> int:
     ranges = {METADATA_VERSION: (7, 30)} | {
