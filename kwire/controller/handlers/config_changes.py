@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from kwire.batches.metadata_records import VersionedRecord
+from kwire.codec.engine import STRING_LIMIT
 from kwire.controller.configs import node_keys, topic_keys
 from kwire.controller.configs.keys import ConfigKey
 from kwire.controller.configs.topic_configs import MIN_INSYNC_REPLICAS
@@ -21,8 +22,6 @@ from kwire.messages.records.clear_elr import ClearElrRecord
 from kwire.messages.records.config import ConfigRecord
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
-MAX_LENGTH = 32_767
-"""Characters of a value, as Java counts them."""
 
 CORDONED = "cordoned.log.dirs"
 
@@ -84,7 +83,8 @@ def check_change(
        all of them: INVALID_CONFIG. ELRs are counted by one value for all brokers (KIP-966).
     2. cordoned.log.dirs of nodes before 4.3-IV0: INVALID_CONFIG.
     3. More of them than there are, unless the broker itself forwards it: INVALID_CONFIG.
-    4. A value of more than 32767 characters, which no record holds: INVALID_CONFIG.
+    4. A value of more than 32767 bytes, which no record holds: INVALID_CONFIG. Java counts
+       characters, and fails when it writes the record.
     """
     # 1.
     if name == MIN_INSYNC_REPLICAS and resource.type == ResourceType.BROKER and elr_enabled:
@@ -93,10 +93,10 @@ def check_change(
     if name == CORDONED and resource.type == ResourceType.BROKER:
         _check_cordoned(value, current, version, forwarded=forwarded)
     # 4.
-    if value is not None and len(value.encode("utf-16-le", "surrogatepass")) // 2 > MAX_LENGTH:
+    if value is not None and len(value.encode()) > STRING_LIMIT:
         text = (
             "The configuration value cannot be added because it exceeds the maximum value size of"
-            f" {MAX_LENGTH} bytes."
+            f" {STRING_LIMIT} bytes."
         )
         raise ApiError(ErrorCode.INVALID_CONFIG, text)
 

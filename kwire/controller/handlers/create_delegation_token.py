@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwire.codec.engine import STRING_LIMIT
 from kwire.controller.authentication.token_hmac import token_hmac
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.delegation_tokens import (
@@ -37,7 +38,8 @@ def handle(request: CreateDelegationTokenRequest, context: ControllerContext) ->
     2. From who `may_ask_for_tokens` not: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED.
     3. For another owner without CREATE_TOKENS on that user: DELEGATION_TOKEN_AUTHORIZATION_FAILED.
     4. Without a secret, or too low a metadata.version: as `token_secret`.
-    5. A renewer that is no user: INVALID_PRINCIPAL_TYPE.
+    5. A renewer that is no user: INVALID_PRINCIPAL_TYPE. A principal that is too long for the
+       record: INVALID_REQUEST; Java fails when it writes it.
     6. The lifetimes are the requested one, if it is positive, and the configured ones, whichever
        ends first; the HMAC of the id is the password.
 
@@ -71,6 +73,10 @@ def handle(request: CreateDelegationTokenRequest, context: ControllerContext) ->
         return ControllerResult(response=response.replace(error_code=error.code))
     # 6.
     record = _record(request, context, ":".join(owner))
+    # 5.
+    principals = (record.owner, record.requester, *record.renewers)
+    if any(len(principal.encode()) > STRING_LIMIT for principal in principals):
+        return ControllerResult(response=response.replace(error_code=ErrorCode.INVALID_REQUEST))
     response = response.replace(
         issue_timestamp_ms=record.issue_timestamp,
         expiry_timestamp_ms=record.expiration_timestamp,

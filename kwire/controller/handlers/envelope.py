@@ -10,12 +10,12 @@ from typing import Any
 from kwire.codec.declaration import Group, Request, Response
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.acl_filters import has_unknown_elements
+from kwire.controller.handlers.frames import answer_frame, request_frame, valid_text
 from kwire.error_codes import ErrorCode
 from kwire.errors import DecodeError, FrameError, UnsupportedVersion
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.data.default_principal_data import DefaultPrincipalData
 from kwire.messages.forwarding import FORWARDABLE
-from kwire.net.frames import decode_request, encode_response
 
 _SIZE_PREFIX = 4
 _ADDRESS_SIZES = (4, 16)
@@ -54,7 +54,7 @@ def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
         raise ApiError(ErrorCode.INVALID_REQUEST, text)
     # 3.
     try:
-        frame = decode_request(envelope.request_data)
+        frame = request_frame(envelope.request_data)
     except UnsupportedVersion as error:
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION, str(error)) from None
     except (DecodeError, FrameError) as error:
@@ -69,7 +69,7 @@ def opened(envelope: EnvelopeRequest) -> ForwardedRequest:
         version=frame.version,
         correlation_id=frame.header.correlation_id,
         client_id=frame.header.client_id,
-        principal=f"{principal.type}:{principal.name}",
+        principal=valid_text(f"{principal.type}:{principal.name}"),
         by_delegation_token=principal.token_authenticated,
         host=str(ip_address(envelope.client_host_address)),
     )
@@ -82,7 +82,7 @@ def sealed(forwarded: ForwardedRequest, response: Response) -> EnvelopeResponse:
     """
     if ErrorCode.NOT_CONTROLLER in _error_codes(response):
         return refused(ErrorCode.NOT_CONTROLLER)
-    frame = encode_response(response, forwarded.version, correlation_id=forwarded.correlation_id)
+    frame = answer_frame(response, forwarded.version, correlation_id=forwarded.correlation_id)
     return EnvelopeResponse(response_data=frame[_SIZE_PREFIX:])
 
 

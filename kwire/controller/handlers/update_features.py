@@ -214,7 +214,8 @@ def _check_needs(
     needed = FEATURES[update.feature].needs.get(update.max_version_level, 0)
     other = updates.get(METADATA_VERSION)
     proposed = context.metadata_version.level if other is None else other.max_version_level
-    if proposed < needed:
+    # A negative level of metadata.version is refused by its own update.
+    if needed and proposed < needed:
         name = metadata_version_level(needed).name
         raise _invalid(update, f"it needs {METADATA_VERSION} {name}")
 

@@ -14,9 +14,10 @@ from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from kwire.codec.declaration import Group, Response
+from kwire.controller.handlers.frames import answer_frame, request_frame
 from kwire.controller.server.collector import collector
 from kwire.controller.server.request_memory import DECODED_FACTOR, MemoryPool
-from kwire.net.frames import RequestFrame, decode_request, encode_response
+from kwire.net.frames import RequestFrame
 
 LARGE_FRAME = 16 * 1024
 """Bytes from which on a request is decoded in a thread; less takes at most some milliseconds."""
@@ -39,20 +40,20 @@ async def joined(frame: bytes | list[bytes]) -> bytes:
 
 @asynccontextmanager
 async def decoded(frame: bytes, memory: MemoryPool) -> AsyncIterator[RequestFrame]:
-    """Decode a frame; yield the request, and free it after the block. Raises as decode_request.
+    """Decode a frame; yield the request, and free it after the block. Raises as request_frame.
 
     The request's own lists are emptied then; their elements may be kept. A large frame waits until
     the memory has room for what it becomes.
     """
     if len(frame) < LARGE_FRAME:
-        yield decode_request(frame)
+        yield request_frame(frame)
         return
     size = DECODED_FACTOR * len(frame)
     await memory.take(size)
     try:
         # Paused until the answer is encoded: in between, a collection would visit all elements.
         with collector.paused():
-            request = await asyncio.to_thread(decode_request, frame)
+            request = await asyncio.to_thread(request_frame, frame)
             try:
                 yield request
             finally:
@@ -82,7 +83,7 @@ async def encoded(response: Response, version: int, *, correlation_id: int) -> b
     """Return the frame of a response, size included."""
     is_large = has_many_elements(response)
     frame = await in_thread_if(
-        is_large, encode_response, response, version, correlation_id=correlation_id
+        is_large, answer_frame, response, version, correlation_id=correlation_id
     )
     if is_large:
         await asyncio.to_thread(free, response)

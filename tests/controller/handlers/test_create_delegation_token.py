@@ -7,7 +7,10 @@ import pytest
 
 from kwire.controller.authorization.standard_authorizer import StandardAuthorizer
 from kwire.error_codes import ErrorCode
-from kwire.messages.a38_create_delegation_token import CreateDelegationTokenRequest
+from kwire.messages.a38_create_delegation_token import (
+    CreatableRenewers,
+    CreateDelegationTokenRequest,
+)
 from kwire.messages.access_control import AclOperation, AclResourceType
 from kwire.net.service import ANONYMOUS
 from kwire.text.ids import parse_uuid, uuid_text
@@ -144,3 +147,17 @@ def test_an_owner_without_a_type_is_kafkas_unknown_error() -> None:
 
 def test_the_secret_has_no_repr() -> None:
     assert SECRET not in repr(token_lab().controller.config)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"owner_principal_type": "User", "owner_principal_name": "x" * 32_763},
+        {"renewers": [CreatableRenewers(principal_type="User", principal_name="é" * 16_382)]},
+    ],
+    ids=["owner", "renewer"],
+)
+def test_a_principal_that_no_record_holds_is_refused(changes: dict[str, Any]) -> None:
+    lab = token_lab()
+    assert lab.ask(creation(**changes)).error_code == ErrorCode.INVALID_REQUEST
+    assert not lab.image.delegation_tokens.by_id

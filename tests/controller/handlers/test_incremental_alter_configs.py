@@ -172,6 +172,14 @@ def test_a_change_is_only_validated_where_that_is_wanted(three: Any) -> None:
     assert three.end_offset == before
 
 
+def test_a_value_has_no_more_bytes_than_a_record_holds(three: Any) -> None:
+    """Kafka's record fails at 32,768 of them, whatever the number of characters."""
+    half = "é" * 8_192
+    assert alter(three, 4, "1", ("metric.reporters", SET, half)) == 0
+    code = alter(three, 4, "1", ("metric.reporters", APPEND, f"{half}b"))
+    assert code == ErrorCode.INVALID_CONFIG
+
+
 def test_lists_of_nodes_grow_and_shrink(three: Any) -> None:
     assert alter(three, 4, "1", ("log.cleanup.policy", APPEND, "compact")) == 0
     found = dict(three.image.configs.of(ResourceType.BROKER, "1"))

@@ -146,3 +146,11 @@ def test_an_update_is_all_or_nothing_and_may_only_validate(lab: Any) -> None:
     assert response.error_code == ErrorCode.INVALID_UPDATE_VERSION
     assert update(lab, "group.version", 1, validate_only=True)[0] == ErrorCode.NONE
     assert lab.end_offset == before
+
+
+@pytest.mark.parametrize("level", [-1, -32768, 32767])
+def test_another_feature_beside_a_level_that_is_none_is_refused(lab: Any, level: int) -> None:
+    groups = FeatureUpdateKey(feature="group.version", max_version_level=1)
+    none = FeatureUpdateKey(feature=METADATA_VERSION, max_version_level=level)
+    response = lab.ask(UpdateFeaturesRequest(feature_updates=[groups, none]))
+    assert response.error_code == ErrorCode.INVALID_UPDATE_VERSION

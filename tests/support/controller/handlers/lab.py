@@ -6,6 +6,7 @@ from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import MetadataRecord, Request
+from kwire.controller.handlers.frames import answer_frame
 from kwire.controller.handlers.result import ControllerConfig
 from kwire.controller.state_machine.quorum_controller import PendingResponse, QuorumController
 from kwire.image import MetadataImage
@@ -109,7 +110,7 @@ class Lab:
             client_id=client_id,
         )
         self.append(answer.records)
-        answer.response.encode(last)
+        answer_frame(answer.response, last, correlation_id=1)
         return answer.response
 
     def tick(self, after: int = 0) -> list[VersionedRecord]:

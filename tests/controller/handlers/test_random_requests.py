@@ -1,0 +1,60 @@
+"""Whatever a request says, it is answered, and what is written of it can be read again."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from kwire.batches.metadata_records import read_metadata_record
+from kwire.codec.declaration import Request
+from kwire.controller.handlers.registry import HANDLERS, Handler
+from kwire.image import EMPTY, apply_all
+from tests.support.controller.handlers.lab import CLUSTER, Lab
+from tests.support.controller.random_log import ask, played, random_lab
+from tests.support.controller.random_requests import RandomRequests, texts
+from tests.support.seed import SEED
+
+VALUES = (None, "", "foo", "\udcff", "x" * 32767)
+TRIES = 40
+
+
+def with_each_text(handler: Handler, version: int, lab: Lab) -> Iterator[Request]:
+    """Yield usual requests, in each of which one string has one of the values."""
+    requests = RandomRequests(Random(f"{SEED} {handler.key} {version}"), CLUSTER)
+    found: dict[Any, int] = {}
+    for _ in range(TRIES):
+        drawn = requests.draw(handler.request, version, lab.image, 0.0)
+        for group, name, is_nullable in texts(drawn, version):
+            values = VALUES if is_nullable else VALUES[1:]
+            number = found.setdefault((type(group), name), 0)
+            if number < len(values):
+                found[type(group), name] += 1
+                setattr(group, name, values[number])
+                yield drawn
+                break
+
+
+@pytest.mark.parametrize("handler", HANDLERS.values(), ids=lambda handler: handler.request.__name__)
+def test_every_string_may_be_null_empty_or_anything(handler: Handler) -> None:
+    lab = random_lab()
+    for version in handler.versions:
+        for request in with_each_text(handler, version, lab):
+            ask(lab, request, version)
+
+
+def test_what_random_requests_write_can_be_read_again() -> None:
+    lab = played(SEED, 300)
+
+    written = [read_metadata_record(record.encode()) for record in lab.log]
+    assert written == lab.log
+    assert apply_all(EMPTY, written) == lab.image
+    assert apply_all(EMPTY, lab.image.records()) == lab.image
+
+
+@pytest.mark.nightly
+def test_no_random_request_makes_a_handler_fail(subtests: pytest.Subtests) -> None:
+    for seed in range(SEED, SEED + 300):
+        with subtests.test(f"KWIRE_SEED={seed}"):
+            lab = played(seed, 300)
+            assert apply_all(EMPTY, lab.image.records()) == lab.image
