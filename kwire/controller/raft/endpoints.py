@@ -80,8 +80,9 @@ class Endpoints:
 
     @classmethod
     def single(cls, listener: str, host: str, port: int) -> Endpoints:
-        """Take one listener, as a NodeEndpoint of a response has it."""
-        return cls((ListenerEndpoint(name=listener, host=host, port=port),))
+        """Take one listener, as a NodeEndpoint of a response has it; none if it is `unusable`."""
+        address = ListenerEndpoint(name=listener, host=host, port=port)
+        return cls() if unusable([address]) else cls((address,))
 
     def address(self, listener: str) -> ListenerEndpoint | None:
         """Return the address of a listener."""

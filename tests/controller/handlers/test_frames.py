@@ -1,5 +1,7 @@
 """Requests are read as Java reads them, and an answer is never too long to be written."""
 
+from typing import Any
+
 from kwire.controller.handlers.envelope import opened
 from kwire.controller.handlers.frames import MAX_MESSAGE, answer_frame, request_frame
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
@@ -25,7 +27,8 @@ def test_what_is_no_utf_8_is_read_as_java_reads_it() -> None:
         encode_request(request, version, correlation_id=1, client_id="c")[4:]
         for request, version in ((creation, 7), (deletion, 5), (description, 4))
     ]
-    named, several, described = (request_frame(frame).body for frame in frames)
+    read: list[Any] = [request_frame(frame).body for frame in frames]
+    named, several, described = read
     assert named.topics[0].name == REPLACED
     assert several.topic_names == ("é", REPLACED)
     assert described.resources[0].resource_name == REPLACED

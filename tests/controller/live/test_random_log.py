@@ -25,10 +25,13 @@ from kwire.logdir.names import METADATA_FOLDER
 from kwire.logdir.snapshots import load_snapshot
 from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
+from kwire.messages.forwarding import FORWARDABLE
 from kwire.net.connection import Connection
+from kwire.net.service import ANONYMOUS
 from kwire.text.properties import parse_properties
 from real_kafka import Layout, RunningNode
-from tests.support.controller.random_requests import RandomRequests
+from tests.support.controller.live.session.envelopes import enveloped
+from tests.support.controller.random_requests import SECRET, RandomRequests
 from tests.support.controller.same_image import differences
 from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster
@@ -44,6 +47,7 @@ LAYOUT = Layout(
     properties={
         "authorizer.class.name": CLASS_NAME,
         "super.users": "User:ANONYMOUS",
+        "delegation.token.secret.key": SECRET,
         "controller.quorum.election.timeout.ms": "200",
         "controller.quorum.fetch.timeout.ms": "500",
         "controller.quorum.request.timeout.ms": "1000",
@@ -78,6 +82,10 @@ async def play(node: ControllerNode, cluster_id: str, seed: int) -> None:
             request, version = requests.next_of_raft(image, node.raft.epoch)
         else:
             request, version = requests.next(image)
+        # Some come through a broker: they may be about delegation tokens.
+        is_forwarded = type(request).key in FORWARDABLE and random.random() < 0.3
+        if is_forwarded:
+            request, version = enveloped(request, ANONYMOUS, version=version), 0
         if connection.closed:  # as Kafka does for some requests
             connection = await Connection.open(*address)
         with suppress(AnswerLost, ConnectionFailed):

@@ -11,11 +11,13 @@ from kwire.messages import (
     a80_add_raft_voter,
     a82_update_raft_voter,
 )
+from kwire.messages.a01_fetch import FetchRequest
 from tests.support.controller.handlers.registrations import BAD_ADDRESSES
 from tests.support.controller.raft.single_replica import (
     begin_request,
     code,
     end_request,
+    fetch_response,
     follower,
     leader,
 )
@@ -46,3 +48,17 @@ def test_listeners_that_cannot_be_loaded_are_refused(
 
     assert code(answer) == ErrorCode.INVALID_REQUEST
     assert (solo.raft.end_offset, solo.raft.epoch) == before
+
+
+@pytest.mark.parametrize(("host", "port"), [("", 9003), (" ", 9003), ("c3", 0), ("other", 1)])
+def test_a_leader_is_looked_for_at_the_voters_address_if_its_own_is_none(
+    host: str, port: int
+) -> None:
+    """As in Vote, Fetch and the other responses that name one."""
+    solo = follower()
+    send, _ = solo.sent(FetchRequest)[-1]
+    response = fetch_response(7, 3, error=ErrorCode.FENCED_LEADER_EPOCH, names_endpoint=True)
+    node = response.node_endpoints[0].replace(host=host, port=port)
+    solo.respond(send, response.replace(node_endpoints=[node]))
+    expected = host if host == "other" else "c3"
+    assert [address.host for address in solo.raft.leader_endpoints] == [expected]

@@ -9,21 +9,24 @@ from kwire.codec.declaration import Request
 from kwire.controller.authorization.standard_authorizer import StandardAuthorizer
 from kwire.controller.handlers.frames import request_frame
 from kwire.controller.handlers.result import DelegationTokenConfig
+from kwire.messages.metadata_versions import DEFAULT
 from kwire.net.frames import encode_request
 from kwire.net.service import ANONYMOUS
 from tests.support.controller.handlers.lab import CLUSTER, Lab
 from tests.support.controller.random_requests import SECRET, RandomRequests
 
 
-def random_lab() -> Lab:
+def random_lab(level: int = DEFAULT) -> Lab:
     """A lab with all that handlers may ask for, and brokers with no rack, an empty one and one."""
     lab = Lab(
+        level=level,
         authorizer=StandardAuthorizer(super_users=frozenset({ANONYMOUS})),
         delegation_tokens=DelegationTokenConfig(secret=SECRET),
         security_protocols={"CONTROLLER": "SASL_PLAINTEXT"},
     )
+    (feature,) = lab.registration(1).features
     for id, rack in enumerate((None, "", "a"), 1):
-        lab.start(id, rack=rack)
+        lab.start(id, rack=rack, features=[feature.replace(max_supported_version=level)])
     return lab
 
 
@@ -38,10 +41,10 @@ def request_is_forwarded(frame: bytes) -> bool:
     return sum(frame) % 2 == 0
 
 
-def played(seed: int, count: int) -> Lab:
+def played(seed: int, count: int, level: int = DEFAULT) -> Lab:
     """Return a lab after so many random requests, and what is due between them."""
     random = Random(seed)
-    lab, requests = random_lab(), RandomRequests(random, CLUSTER)
+    lab, requests = random_lab(level), RandomRequests(random, CLUSTER, level)
     for _ in range(count):
         ask(lab, *requests.next(lab.image))
         if random.random() < 0.1:

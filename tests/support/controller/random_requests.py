@@ -24,8 +24,9 @@ from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a56_alter_partition import AlterPartitionRequest, BrokerState, PartitionData
+from kwire.messages.a57_update_features import UpdateFeaturesRequest
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
-from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
@@ -34,14 +35,14 @@ from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest
 from kwire.messages.access_control import CLUSTER_NAME
 from kwire.messages.config_resource import ResourceType
 from kwire.messages.metadata_topic import METADATA_TOPIC
-from kwire.messages.metadata_versions import FEATURES, METADATA_VERSION
+from kwire.messages.metadata_versions import DEFAULT, FEATURES, METADATA_VERSION, MINIMUM
 
 BROKERS, CONTROLLERS = range(1, 6), (3000, 3001)
 WITH_EPOCHS = 3
 """The version of AlterPartition since which the ISR has broker epochs."""
 SECRET = "a secret of the cluster"
-HIGHEST = {METADATA_VERSION: 30, "share.version": 1}
-"""The latest levels that Kafka 4.3.1 knows."""
+OF_4_3 = {"share.version": 1}
+"""The features of which Kafka 4.3 has not the latest level."""
 
 TEXTS = ("", " ", "\0", ".", "..", "*", "a/b", "<default>", "-1", "é\u20ac\U0001f600", "x" * 249)
 LONG_TEXTS = ("x" * 250, "y" * 32767)
@@ -171,8 +172,14 @@ FIXED: Mapping[str, Sequence[Any]] = {
     "want_fence": (False, False, False, True),
     "want_shut_down": (False, False, False, False, True),
 }
+
+
+def _always(values: Sequence[Any]) -> Callable[[World], Sequence[Any]]:
+    return lambda image: values
+
+
 FITTING: Mapping[str, Callable[[World], Sequence[Any]]] = {
-    **{path: (lambda image, values=values: values) for path, values in FIXED.items()},
+    **{path: _always(values) for path, values in FIXED.items()},
     **dict.fromkeys(("topics.name", "topic_names", "topic_partitions.topic"), _topics),
     **dict.fromkeys(("topics.topic_id", "directories.topics.topic_id"), _topic_ids),
     "resources.resource_name": lambda image: [*_topics(image), "", *map(str, _brokers(image))],
@@ -198,11 +205,15 @@ _WEIGHTS = [(_OFTEN | _SELDOM).get(handler.request, 1.0) for handler in _HANDLER
 
 
 class RandomRequests:
-    """Requests that a seed draws, of a cluster with this id. directory_id: of its voter."""
+    """Requests that a seed draws, of a cluster with this id.
 
-    def __init__(self, random: Random, cluster_id: str) -> None:
+    level: the latest metadata.version of its nodes. directory_id: of its voter.
+    """
+
+    def __init__(self, random: Random, cluster_id: str, level: int = DEFAULT) -> None:
         self.random = random
         self._cluster_id = cluster_id
+        self._level = level
         self._hostility = 0.0
         self._image = MetadataImage()
         self._incarnations = 1000
@@ -288,6 +299,8 @@ class RandomRequests:
             self._fit_partitions(request, version)
         for resource in getattr(request, "resources", None) or ():
             self._fit_configs(resource, resource.resource_type)
+        if isinstance(request, UpdateFeaturesRequest):
+            self._fit_features(request)
         if isinstance(request, CreateTopicsRequest):
             for topic in request.topics:
                 self._fit_configs(topic, ResourceType.TOPIC)
@@ -295,6 +308,14 @@ class RandomRequests:
         if "hmac" in fields and len(self._image.delegation_tokens.by_id):
             id = self.random.choice(sorted(self._image.delegation_tokens.by_id))
             request.hmac = token_hmac(SECRET, id)
+
+    def _fit_features(self, request: UpdateFeaturesRequest) -> None:
+        for update in request.feature_updates:
+            levels = (0, 1, 2)
+            if update.feature == METADATA_VERSION:
+                levels = (self._level - 1, self._level, self._level - 2)
+            if self.random.random() < 0.8:
+                update.max_version_level = self.random.choice(levels)
 
     def _fit_configs(self, resource: Any, type: int) -> None:
         for config in getattr(resource, "configs", ()):
@@ -322,14 +343,12 @@ class RandomRequests:
         request.log_dirs = tuple(
             UUID(int=1000 * id + number) for number in range(self.random.choice((1, 1, 2)))
         )
-        levels = {METADATA_VERSION: HIGHEST[METADATA_VERSION]} | {
-            name: HIGHEST.get(name, feature.latest) for name, feature in FEATURES.items()
-        }
-        kind = type(request).fields["features"].type.element.cls
+        levels = {name: feature.latest for name, feature in FEATURES.items()}
+        levels |= {METADATA_VERSION: self._level} | ({} if self._level > DEFAULT else OF_4_3)
         request.features = [
-            kind(
+            Feature(
                 name=name,
-                min_supported_version=7 if name == METADATA_VERSION else 0,
+                min_supported_version=MINIMUM if name == METADATA_VERSION else 0,
                 max_supported_version=level,
             )
             for name, level in levels.items()

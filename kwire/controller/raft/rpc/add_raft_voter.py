@@ -67,9 +67,10 @@ def handle_request(
     if voter.id < 0 or voter.directory_id is None:
         text = "The new voter needs an id and a directory id."
         return add_voter_response(ErrorCode.INVALID_REQUEST, text)
-    text = unusable(request.listeners)
-    if text or node is None:
-        text = text or f"The new voter needs an address for {listener}."
+    if reason := unusable(request.listeners):
+        return add_voter_response(ErrorCode.INVALID_REQUEST, reason)
+    if node is None:
+        text = f"The new voter needs an address for {listener}."
         return add_voter_response(ErrorCode.INVALID_REQUEST, text)
     # 4.
     if refusal := validate_voter_change(replica, leader):

@@ -147,7 +147,7 @@ def handle_response(
     # 1.
     current, listener = response.current_leader, replica.config.listener
     endpoints = NO_ENDPOINTS
-    if current and current.host:
+    if current:
         endpoints = Endpoints.single(listener, current.host, current.port)
     id = current.leader_id if current else -1
     leader_and_epoch = LeaderAndEpoch(

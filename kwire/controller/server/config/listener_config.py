@@ -34,7 +34,8 @@ class ListenerConfig:
 def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
     """Return the listeners of controller.listener.names, in its order.
 
-    Raises InvalidValue if `listeners` lacks one, or if its security protocol is not supported.
+    Raises InvalidValue if `listeners` lacks one or has one twice, if its security protocol is not
+    supported, or if it is advertised by an address that nobody can connect to.
     """
     names = [name.upper() for name in property_values.listed(pairs, "controller.listener.names")]
     bound = _addresses_by_name(pairs, "listeners")
@@ -46,6 +47,9 @@ def listener_configs(pairs: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
             raise InvalidValue(f"listeners has no {name}, which controller.listener.names names")
         host, port = bound[name]
         advertised_host, advertised_port = advertised.get(name, (host or "localhost", port))
+        if not advertised_host.strip() or not advertised_port:
+            text = f"listener {name} is advertised without a host or a port, which others need"
+            raise InvalidValue(f"{text}: write NAME://host:port into advertised.listeners")
         protocol = protocols.get(name, "PLAINTEXT")
         if protocol not in PROTOCOLS:
             known = ", ".join(PROTOCOLS)
@@ -72,6 +76,8 @@ def _addresses_by_name(pairs: Mapping[str, str], name: str) -> dict[str, tuple[s
         listener, separator, address = text.partition("://")
         if not separator:
             raise InvalidValue(f"{name}: {text!r} is not NAME://host:port")
+        if listener.upper() in addresses:
+            raise InvalidValue(f"{name} has {listener.upper()} twice")
         addresses[listener.upper()] = property_values.address(address, name)
     return addresses
 

@@ -30,6 +30,22 @@ def test_times_are_kafkas_defaults_where_the_file_is_silent() -> None:
     assert raft.bootstrap_servers == (("localhost", 9093), ("::1", 9094))
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"listeners": "CONTROLLER://127.0.0.1:0"}, "CONTROLLER is advertised without"),
+        ({"advertised.listeners": "CONTROLLER://:9093"}, "CONTROLLER is advertised without"),
+        ({"advertised.listeners": "CONTROLLER://h:0"}, "CONTROLLER is advertised without"),
+        ({"listeners": "CONTROLLER://h:1,controller://h:2"}, "listeners has CONTROLLER twice"),
+    ],
+)
+def test_an_address_that_no_registration_may_have_is_refused_at_the_start(
+    changes: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(InvalidValue, match=reason):
+        NodeConfig.of(PAIRS | changes)
+
+
 def test_the_address_to_be_reached_at_is_the_advertised_one() -> None:
     pairs = PAIRS | {"advertised.listeners": "controller://proxy:19093"}
     assert list(NodeConfig.of(pairs).endpoints) == [

@@ -124,7 +124,7 @@ def test_the_names_are_known(ours: dict[str, str]) -> None:
         "process.roles": "controller",
         "node.id": "1",
         "log.dirs": "/data",
-        "listeners": "CONTROLLER://127.0.0.1:0",
+        "listeners": "CONTROLLER://127.0.0.1:9093",
         "controller.listener.names": "CONTROLLER",
         "listener.name.controller.ssl.client.auth": "required",
         "listener.name.controller.ssl.cipher.suites": "x",
