@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import (
@@ -43,6 +45,8 @@ def handle(request: AlterPartitionRequest, context: ControllerContext) -> Contro
     5. A change that completes a reassignment may take the leadership from the sender: it is made,
        and answered NEW_LEADER_ELECTED.
     6. Else the answer has the partition as it is then, with its new partition epoch.
+
+    A partition that is named twice is, the second time, as the first left it.
     """
     # 1.
     if event(request, context) is ControllerEvent.NONE:
@@ -51,10 +55,13 @@ def handle(request: AlterPartitionRequest, context: ControllerContext) -> Contro
     context.broker(request.broker_id, request.broker_epoch)
     records: Records = []
     topics = []
+    changed: dict[UUID, TopicImage] = {}
     for requested in request.topics:
         topic = context.image.topics.by_id.get(requested.topic_id)
+        if topic is not None:
+            changed.setdefault(topic.id, topic)
         partitions = [
-            _alter(partition, topic, request.broker_id, context, records)
+            _alter(partition, requested.topic_id, request.broker_id, context, records, changed)
             for partition in requested.partitions
         ]
         topics.append(ResponseTopicData(topic_id=requested.topic_id, partitions=partitions))
@@ -70,12 +77,13 @@ def event(request: AlterPartitionRequest, context: ControllerContext) -> Control
 
 def _alter(
     requested: PartitionData,
-    topic: TopicImage | None,
+    topic_id: UUID,
     broker_id: int,
     context: ControllerContext,
     records: Records,
+    topics: dict[UUID, TopicImage],
 ) -> ResponsePartitionData:
-    number = requested.partition_index
+    number, topic = requested.partition_index, topics.get(topic_id)
     try:
         # 3.
         if topic is None:
@@ -90,6 +98,7 @@ def _alter(
         if record is not None:
             records.append(record)
             partition = partition.merge(partition_change(record))
+            topics[topic_id] = topic.with_partitions({number: partition})
             # 5.
             if partition_change(record).leader not in (broker_id, NO_LEADER_CHANGE):
                 raise ApiError(ErrorCode.NEW_LEADER_ELECTED)

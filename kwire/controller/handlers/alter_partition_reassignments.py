@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import MAX_RECORDS
@@ -18,8 +20,9 @@ from kwire.controller.replicas.partition_reassignment import (
     ReassignmentRevert,
     replication_factor,
 )
-from kwire.controller.replicas.replication_control import LocatedPartition
+from kwire.controller.replicas.replication_control import LocatedPartition, partition_change
 from kwire.error_codes import ErrorCode
+from kwire.image.partition import PartitionRegistration
 from kwire.messages.a45_alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
@@ -27,6 +30,9 @@ from kwire.messages.a45_alter_partition_reassignments import (
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
+
+Changed = dict[tuple[UUID, int], PartitionRegistration]
+"""The partitions that a request has changed by now."""
 
 
 def handle(
@@ -36,7 +42,8 @@ def handle(
     ReplicationControlManager.alterPartitionReassignments).
 
     1. No topics: nothing to change.
-    2. For each partition one record, or the error of `_record`. The others are moved even so.
+    2. For each partition one record, or the error of `_located` or `_record`. The others are moved
+       even so. One that is named twice is, the second time, as the first left it.
     3. More records than one request may have: UNKNOWN_SERVER_ERROR for the partitions beyond.
 
     The throttles of replication are configurations: whoever moves partitions sets and removes them.
@@ -45,13 +52,14 @@ def handle(
     if event(request, context) is ControllerEvent.NONE:
         return ControllerResult(response=AlterPartitionReassignmentsResponse())
     records: Records = []
+    changed: Changed = {}
     allowed = request.allow_replication_factor_change
     # 2.
     responses = [
         ReassignableTopicResponse(
             name=topic.name,
             partitions=[
-                _alter(topic.name, partition, context, records, allowed)
+                _alter(topic.name, partition, context, records, changed, allowed)
                 for partition in topic.partitions
             ],
         )
@@ -76,11 +84,13 @@ def _alter(
     requested: ReassignablePartition,
     context: ControllerContext,
     records: Records,
+    changed: Changed,
     allowed: bool,
 ) -> ReassignablePartitionResponse:
     number = requested.partition_index
     try:
-        record = _record(name, requested, context, allowed)
+        located = _located(name, number, context, changed)
+        record = _record(located, requested.replicas, context, allowed)
         # 3. Java's BoundedList refuses the record; its exception has no code of its own.
         if record is not None and len(records) >= MAX_RECORDS:
             raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -91,28 +101,38 @@ def _alter(
         )
     if record is not None:
         records.append(record)
+        topic, _, partition = located
+        changed[topic.id, number] = partition.merge(partition_change(record))
     return ReassignablePartitionResponse(partition_index=number, error_message=None)
 
 
-def _record(
-    name: str, requested: ReassignablePartition, context: ControllerContext, allowed: bool
-) -> VersionedRecord | None:
-    """Return the record that moves one partition, or cancels its move; None if nothing changes.
-
-    Raises ApiError: topic or partition unknown, UNKNOWN_TOPIC_OR_PARTITION; and the errors of
-    `_cancelled` for null replicas, else those of `_moved`.
-    """
+def _located(
+    name: str, number: int, context: ControllerContext, changed: Changed
+) -> LocatedPartition:
+    """Return a partition as it is by now. Raises ApiError: UNKNOWN_TOPIC_OR_PARTITION."""
     topic = context.image.topics.topic(name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
-    partition = topic.partitions.get(requested.partition_index)
+    partition = changed.get((topic.id, number)) or topic.partitions.get(number)
     if partition is None:
-        text = f"Topic {name} has no partition {requested.partition_index}."
+        text = f"Topic {name} has no partition {number}."
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
-    located = (topic, requested.partition_index, partition)
-    if requested.replicas is None:
+    return topic, number, partition
+
+
+def _record(
+    located: LocatedPartition,
+    replicas: tuple[int, ...] | None,
+    context: ControllerContext,
+    allowed: bool,
+) -> VersionedRecord | None:
+    """Return the record that moves one partition, or cancels its move; None if nothing changes.
+
+    Raises ApiError: the errors of `_cancelled` for null replicas, else those of `_moved`.
+    """
+    if replicas is None:
         return _cancelled(located, context)
-    return _moved(located, requested.replicas, context, allowed)
+    return _moved(located, replicas, context, allowed)
 
 
 def _cancelled(located: LocatedPartition, context: ControllerContext) -> VersionedRecord | None:

@@ -206,3 +206,13 @@ def test_a_completed_reassignment_without_the_sender_elects_another_leader(foo: 
     assert (partition.leader, partition.isr, partition.replicas) == (2, (2, 3, 4), (2, 3, 4))
     assert not partition.is_reassigning
     assert partition.leader_epoch == 1
+
+
+def test_a_partition_that_is_named_twice_is_as_the_first_time_left_it(foo: Any) -> None:
+    """Java makes both changes of the one state from before: the second may bring back who left."""
+    (topic,) = request(foo, 1, 2).topics
+    (again,) = request(foo, 1, 3).topics
+    both = request(foo, 1).replace(topics=[topic, again])
+    answers = [found.partitions[0] for found in foo.ask(both).topics]
+    assert [answer.error_code for answer in answers] == [0, ErrorCode.INVALID_UPDATE_VERSION]
+    assert foo.partition("foo").isr == (1, 2)

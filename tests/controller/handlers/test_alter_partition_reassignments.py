@@ -308,11 +308,35 @@ def test_a_cancellation_that_needs_an_unclean_leader_needs_the_topics_leave(
         assert reassigning(five) == {}
 
 
+def test_a_partition_that_is_named_twice_is_as_the_first_time_left_it(five: Any) -> None:
+    """Java makes both changes of the one state from before, and fails when they do not fit."""
+    five.create("foo", (1, 2))
+    moves = [(1,), (2, 3), None, (2,)]
+    request = AlterPartitionReassignmentsRequest(
+        topics=[
+            ReassignableTopic(
+                name="foo", partitions=[ReassignablePartition(partition_index=0, replicas=replicas)]
+            )
+            for replicas in moves
+        ]
+    )
+    responses = five.ask(request).responses
+    codes = [partition.error_code for topic in responses for partition in topic.partitions]
+    assert codes == [0, 0, 0, 0]
+    moving = five.partition("foo")
+    assert (moving.replicas, moving.adding_replicas, moving.removing_replicas) == (
+        (2, 1),
+        (2,),
+        (1,),
+    )
+
+
 def test_partitions_beyond_the_limit_get_an_error_and_the_others_move(five: Any) -> None:
     """Java: BoundedList, within the loop over the partitions."""
     five.create("foo", (1, 2))
     moves = [
-        ReassignablePartition(partition_index=0, replicas=(2, 1)) for _ in range(MAX_RECORDS + 1)
+        ReassignablePartition(partition_index=0, replicas=(1, 2) if number % 2 else (2, 1))
+        for number in range(MAX_RECORDS + 1)
     ]
     request = AlterPartitionReassignmentsRequest(
         topics=[ReassignableTopic(name="foo", partitions=moves)]

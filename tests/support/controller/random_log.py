@@ -9,11 +9,16 @@ from kwire.codec.declaration import Request
 from kwire.controller.authorization.standard_authorizer import StandardAuthorizer
 from kwire.controller.handlers.frames import request_frame
 from kwire.controller.handlers.result import DelegationTokenConfig
-from kwire.messages.metadata_versions import DEFAULT
+from kwire.messages.metadata_versions import (
+    DEFAULT,
+    ELIGIBLE_LEADER_REPLICAS,
+    MetadataVersion,
+)
 from kwire.net.frames import encode_request
 from kwire.net.service import ANONYMOUS
 from tests.support.controller.handlers.lab import CLUSTER, Lab
-from tests.support.controller.random_requests import SECRET, RandomRequests
+from tests.support.controller.handlers.registrations import update
+from tests.support.controller.random_requests import SECRET, RandomRequests, features_at
 
 
 def random_lab(level: int = DEFAULT) -> Lab:
@@ -24,9 +29,10 @@ def random_lab(level: int = DEFAULT) -> Lab:
         delegation_tokens=DelegationTokenConfig(secret=SECRET),
         security_protocols={"CONTROLLER": "SASL_PLAINTEXT"},
     )
-    (feature,) = lab.registration(1).features
     for id, rack in enumerate((None, "", "a"), 1):
-        lab.start(id, rack=rack, features=[feature.replace(max_supported_version=level)])
+        lab.start(id, rack=rack, features=features_at(level))
+    if MetadataVersion(level).partition_record > 1:  # as in a new cluster
+        update(lab, ELIGIBLE_LEADER_REPLICAS, 1)
     return lab
 
 

@@ -126,13 +126,18 @@ FIXED: Mapping[str, Sequence[Any]] = {
     "creations.host": ("*", "10.0.0.1", "::1", "h", "10.0.0.0/8", ""),
     "creations.operation": tuple(range(2, 16)),
     "creations.permission_type": (2, 3),
-    "filters.resource_type_filter": (1, 2, 3, 4),
-    "filters.pattern_type_filter": (1, 2, 3, 4),
-    "filters.operation": (1, 3),
-    "filters.permission_type": (1, 2, 3),
+    "filters.resource_type_filter": (1, 1, 2, 3, 4),
+    "filters.resource_name_filter": ("foo", "a", "*", CLUSTER_NAME),
+    "filters.principal_filter": ("User:alice", "User:*"),
+    "filters.host_filter": ("*", "::1"),
+    "filters.pattern_type_filter": (1, 1, 2, 3, 4),
+    "filters.operation": (1, 1, 3),
+    "filters.permission_type": (1, 1, 2, 3),
     "owner_principal_type": ("User",),
     "renewers.principal_type": ("User", "User", "Group", ""),
     "max_lifetime_ms": (-1, 1000, 1 << 40),
+    "renew_period_ms": (-1, 1000, 1 << 40),
+    "expiry_time_period_ms": (-1, 1000, 1 << 40),
     "election_type": (0, 1),
     "endpoint_type": (1, 2),
     "entries.entity.entity_type": ("user", "client-id", "ip"),
@@ -266,7 +271,8 @@ class RandomRequests:
     def _value(self, type: FieldType, version: int, path: str) -> Any:
         random = self.random
         if isinstance(type, Nullable):
-            if version in type.versions and random.random() < 0.2:
+            share = 0.6 if path.endswith("_filter") else 0.2
+            if version in type.versions and random.random() < share:
                 return None
             type = type.inner
         if isinstance(type, ArrayOf):
@@ -343,16 +349,7 @@ class RandomRequests:
         request.log_dirs = tuple(
             UUID(int=1000 * id + number) for number in range(self.random.choice((1, 1, 2)))
         )
-        levels = {name: feature.latest for name, feature in FEATURES.items()}
-        levels |= {METADATA_VERSION: self._level} | ({} if self._level > DEFAULT else OF_4_3)
-        request.features = [
-            Feature(
-                name=name,
-                min_supported_version=MINIMUM if name == METADATA_VERSION else 0,
-                max_supported_version=level,
-            )
-            for name, level in levels.items()
-        ]
+        request.features = features_at(self._level)
 
     def _fit_partitions(self, request: AlterPartitionRequest, version: int) -> None:
         for topic in request.topics:
@@ -383,6 +380,20 @@ class RandomRequests:
             BrokerState(broker_id=id, broker_epoch=brokers[id].epoch if id in brokers else -1)
             for id in isr
         ]
+
+
+def features_at(level: int) -> list[Feature]:
+    """Return the features of a broker whose latest metadata.version this is."""
+    levels = {name: feature.latest for name, feature in FEATURES.items()}
+    levels |= {METADATA_VERSION: level} | ({} if level > DEFAULT else OF_4_3)
+    return [
+        Feature(
+            name=name,
+            min_supported_version=MINIMUM if name == METADATA_VERSION else 0,
+            max_supported_version=latest,
+        )
+        for name, latest in levels.items()
+    ]
 
 
 def texts(group: Any, version: int) -> list[tuple[Any, str, bool]]:
