@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kwire.batches.metadata_records import read_metadata_record
-from kwire.codec.declaration import MetadataRecord, Request
+from kwire.codec.declaration import Request
 from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.image.partition import NO_LEADER, PartitionRegistration
@@ -87,7 +87,7 @@ def test_what_random_requests_write_can_be_read_again() -> None:
 
 @pytest.mark.nightly
 def test_no_random_request_makes_a_handler_fail(subtests: pytest.Subtests) -> None:
-    written: set[type[MetadataRecord]] = set()
+    written: set[type] = set()
     for seed in range(SEED, SEED + 300):
         with subtests.test(f"KWIRE_SEED={seed}"):
             lab = played(seed, 300)
