@@ -31,13 +31,15 @@ def _doctor(
     """Find out what is wrong with a cluster and its quorum.
 
     Ask every controller by itself, dial the endpoints that voters advertise, and read the metadata
-    log. Nothing is changed. Exit code 1 if there is a problem, 0 for warnings.
+    log. Nothing is changed. Exit code 1 if there is a problem, or if a subject could not be checked
+    at all; 0 for warnings.
 
     \b
     kwire doctor --bootstrap-controller localhost:9093
     kwire doctor --bootstrap-controller localhost:9093 --only quorum,registrations
     kwire doctor --list
     """
+    from kwire.doctor.checks.nodes import NOT_CHECKED
     from kwire.doctor.examine import examine, needs_metadata
 
     names = _names(only)
@@ -45,6 +47,7 @@ def _doctor(
     findings = examine(evidence, names)
     ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
     table = findings_table(findings, {"clusterIds": ids})
+    output.failed = any(finding.id == NOT_CHECKED.id for finding in findings)
     show_findings(output, table, findings)
 
 

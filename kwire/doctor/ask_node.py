@@ -120,7 +120,7 @@ class _Questions:
             return await question()
         except BrokerError as error:
             # A follower refuses DescribeQuorum with this; it is no sign of trouble.
-            if error.code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
+            if (name, error.code) != ("DescribeQuorum", ErrorCode.NOT_LEADER_OR_FOLLOWER):
                 self.refusals[name] = str(error)
         except (KwireError, TimeoutError) as error:
             self.refusals[name] = str(error)
@@ -161,7 +161,7 @@ class _Questions:
                         leader_id=leader.leader_id if known else None, epoch=leader.leader_epoch
                     )
                 raise_for_code(partition_data.error_code)
-        return None
+        raise ConnectionFailed(f"{self.connection.peer} named no leader in its answer")
 
     async def identity(self, expected_id: int | None) -> tuple[int | None, dict[str, str | None]]:
         """Return the node's id and configuration, as it tells them itself.

@@ -66,17 +66,25 @@ def examine(evidence: Evidence, only: Collection[str] = ()) -> tuple[Finding, ..
     """Run the checks and return their findings, in the order of the subjects.
 
     only: subjects, or ids of findings; empty for all. Raises InvalidValue for an unknown one.
+
+    1. Every check runs: what could not be asked is reported whatever is selected.
+    2. A selected subject whose check reports nothing had no evidence: that is NOT_CHECKED.
     """
     selected = tuple(select(only))
-    ids = {kind.id for kind in selected}
-    subjects = {kind.id.partition("/")[0] for kind in selected}
-    return tuple(
+    # 1.
+    reported = {subject: tuple(check(evidence)) for subject, check in CHECKS.items()}
+    subjects = dict.fromkeys(kind.id.partition("/")[0] for kind in selected)
+    ids = {kind.id for kind in selected} | {kind.id for kind in KINDS if kind.unasked}
+    findings = [
         finding
-        for subject, check in CHECKS.items()
-        if subject in subjects
-        for finding in check(evidence)
-        if finding.id in ids
-    )
+        for subject, some in reported.items()
+        for finding in some
+        if finding.id in ids or (finding.verdict is FindingVerdict.UNKNOWN and subject in subjects)
+    ]
+    # 2.
+    if silent := [subject for subject in subjects if not reported[subject]]:
+        findings.append(nodes.NOT_CHECKED(f"not checked for want of answers: {', '.join(silent)}"))
+    return tuple(findings)
 
 
 def needs_metadata(only: Iterable[str]) -> bool:

@@ -51,7 +51,8 @@ class FindingKind:
     """One kind of findings: `kwire doctor --list` and docs/doctor.md are made from these.
 
     meaning: a sentence about any cluster that has it. advice: what to do; empty for kinds that
-    need nothing done.
+    need nothing done. unasked: True if it tells that somebody was not asked, or could not be: no
+    selection leaves it out, as a check without an answer must not read as a good one.
     """
 
     id: str
@@ -59,6 +60,7 @@ class FindingKind:
     meaning: str
     advice: str = ""
     source: str = ""
+    unasked: bool = False
 
     def __call__(
         self,

@@ -53,6 +53,15 @@ LEADER_SILENT = FindingKind(
     advice="start the leader or the other voters; else check the endpoint that it advertises",
     source="KIP-996",
 )
+NOT_HEARD = FindingKind(
+    id="check/not-heard",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="The controller names a leader, which does not say that it follows: it has had no fetch"
+    " of it, or it was not reached, and another one leads. A controller that is cut off goes on"
+    " naming its last leader (KIP-996).",
+    advice="ask again in a moment; if it stays, check its way to the leader",
+    source="KIP-996",
+)
 NO_ANSWER = FindingKind(
     id="check/no-answer",
     verdict=FindingVerdict.PROBLEM,
@@ -86,6 +95,7 @@ CHECK_KINDS = (
     FOLLOWS,
     FOLLOWS_NOBODY,
     LEADER_SILENT,
+    NOT_HEARD,
     NO_ANSWER,
     NOT_TOLD,
     SAFE,
@@ -107,7 +117,7 @@ def takes_part(evidence: Evidence, node_id: int) -> Finding:
     if node.follows.leader_id is None:
         text = f"{node_id}: answers, follows nobody in epoch {node.follows.epoch}"
         return FOLLOWS_NOBODY(text, *_leader_elsewhere(quorum))
-    return _follows(node_id, node, quorum)
+    return _follows(node_id, node, quorum, evidence.fetch_timeout_ms)
 
 
 def _failures(evidence: Evidence) -> list[str]:
@@ -130,7 +140,7 @@ def _leads(evidence: Evidence, node_id: int, quorum: QuorumInfo) -> Finding:
     return LEADS(text) if live > len(quorum.voters) // 2 else LEADS_ALONE(text)
 
 
-def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None) -> Finding:
+def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None, limit_ms: int) -> Finding:
     assert node.follows is not None
     text = f"{node_id}: follows {node.follows.leader_id} in epoch {node.follows.epoch}"
     replicas = (*quorum.voters, *quorum.observers) if quorum else ()
@@ -138,9 +148,12 @@ def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None) -> Fin
     if quorum is None:
         return LEADER_SILENT(f"{text}, which does not answer from here")
     if quorum.leader_id != node.follows.leader_id:
-        return FOLLOWS(f"{text}; the leader was not asked how far it is")
-    if replica is None:
-        return FOLLOWS(f"{text}; the leader does not list it yet")
+        return NOT_HEARD(f"{text}, which was not asked", *_leader_elsewhere(quorum))
+    silent = None if replica is None else quorum_subject.silent_ms(quorum, replica)
+    if replica is None or silent is None:
+        return NOT_HEARD(f"{text}, which has had no fetch of it")
+    if silent >= limit_ms:
+        return NOT_HEARD(f"{text}, which has had no fetch of it for {seconds_text(silent)}")
     lag, behind = quorum.lag(replica), behind_ms(quorum, replica)
     known = "" if lag is None else f", {count(max(lag, 0), 'record')} behind"
     times = [] if behind is None else [f"caught up {seconds_text(behind)} ago"]
@@ -161,7 +174,7 @@ def works(evidence: Evidence) -> Iterator[Finding]:
 def without(evidence: Evidence, node_id: int) -> Finding:
     """Report whether a majority of the voters is caught up without this one."""
     quorum = evidence.quorum
-    if quorum is None:
+    if quorum is None or not quorum.voters:
         return NOT_TOLD(f"without {node_id}: nobody leads, so that nobody knows who is caught up")
     limit = evidence.fetch_timeout_ms
     voters = quorum.voters

@@ -140,7 +140,7 @@ def _releases(evidence: Evidence) -> PlanStep:
 
 def _voters(evidence: Evidence) -> PlanStep:
     """Judge if each voter has registered, keeps up, and has the list that it still needs."""
-    if evidence.quorum is None:
+    if evidence.quorum is None or not evidence.quorum.voters:
         text = "no leader answered: the voters cannot be looked at"
         command = "kwire doctor --only nodes,quorum"
         return PlanStep(number=2, state=StepState.UNKNOWN, sentence=text, command=command)
@@ -154,6 +154,10 @@ def _voters(evidence: Evidence) -> PlanStep:
             command="kwire doctor --only quorum,voters,registrations",
         )
     ids = _voter_ids(evidence)
+    told = {node.node_id for node in evidence.controllers if node.configs}
+    if untold := ids - told:
+        text = f"the properties of {listed(untold)} are not known: look for {VOTERS_KEY} there"
+        return PlanStep(number=2, state=StepState.UNKNOWN, sentence=text)
     text = f"{'voter' if len(ids) == 1 else 'voters'} {listed(ids)} can be upgraded from static"
     if evidence.image is not None:
         level = level_text(METADATA_VERSION, evidence.image.features.metadata_version.level)

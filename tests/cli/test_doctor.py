@@ -22,7 +22,7 @@ def test_findings_come_with_what_they_rest_on_and_what_to_do(kwire: Command) -> 
             "--bootstrap-controller",
             scripted.quorum.addresses(2)[0],
             "--only",
-            "quorum/follows-nobody,security",
+            "quorum/follows-nobody,security",  # not the level of kraft.version that nobody tells
         )
     first, second, third, *_, last = run.out.splitlines()
     assert first == (
@@ -59,6 +59,26 @@ def test_without_an_answer_it_ends_with_a_problem_and_not_with_an_error(kwire: C
     run = kwire("doctor", "--bootstrap-controller", "127.0.0.1:1")
     assert run.out.startswith("nodes/none-answer  PROBLEM  no node answers")
     assert (run.code, run.err) == (1, "")
+
+
+@pytest.mark.parametrize("only", ["security", "partitions,quorum/ok", "voters/static"])
+def test_a_selection_of_a_cluster_that_does_not_answer_fails(kwire: Command, only: str) -> None:
+    run = kwire("doctor", "--bootstrap-controller", "127.0.0.1:1", "--only", only)
+    assert run.out.startswith("nodes/none-answer  PROBLEM  no node answers")
+    assert run.out.splitlines()[-1] == "1 problem, 1 unknown"
+    assert run.code == 1
+
+
+def test_a_subject_that_could_not_be_checked_fails_though_there_is_no_problem(
+    kwire: Command,
+) -> None:
+    with controllers_beside(1) as scripted:
+        scripted.quorum.voters = set()
+        run = kwire(
+            "doctor", "--bootstrap-controller", scripted.quorum.addresses(0)[0], "--only", "quorum"
+        )
+    assert run.out.startswith("nodes/not-checked  unknown  not checked for want of answers: quorum")
+    assert run.code == 1
 
 
 def test_a_peer_cannot_command_the_terminal(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kwire.admin.quorum import QuorumInfo
@@ -32,6 +34,21 @@ def test_a_follower_of_a_leader_that_is_silent_is_not_called_well() -> None:
     finding = takes_part(evidence_of(controller(3), silent(address(1))), 3)
     assert (finding.id, finding.verdict) == ("check/leader-silent", FindingVerdict.UNKNOWN)
     assert finding.sentence == "3: follows 1 in epoch 14, which does not answer from here"
+
+
+@pytest.mark.parametrize(
+    "quorum",
+    [
+        quorum_info([replica(1), replica(2), replica(3, silent_ms=9_000)]),
+        quorum_info([replica(1), replica(2), replica(3, silent_ms=None)]),
+        quorum_info([replica(1), replica(2)]),  # it is not listed
+        quorum_info([replica(2), replica(3)], epoch=15),  # another one leads
+    ],
+)
+def test_who_names_a_leader_that_has_not_heard_of_it_is_not_called_well(quorum: QuorumInfo) -> None:
+    """A controller that is cut off goes on naming its last leader (KIP-996)."""
+    finding = takes_part(healthy(quorum), 3)
+    assert (finding.id, finding.verdict) == ("check/not-heard", FindingVerdict.UNKNOWN)
 
 
 def test_a_controller_that_follows_nobody_fails_though_it_answers() -> None:
@@ -96,3 +113,5 @@ def test_who_does_not_vote_may_go() -> None:
 
 def test_without_a_leader_nothing_is_said_to_be_safe() -> None:
     assert without(Evidence(), 1).verdict is FindingVerdict.UNKNOWN
+    nobody = healthy(replace(quorum_info([replica(1)]), voters=()))
+    assert without(nobody, 1).verdict is FindingVerdict.UNKNOWN

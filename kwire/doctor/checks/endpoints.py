@@ -31,6 +31,7 @@ UNRESOLVABLE = FindingKind(
     meaning="The name of the host that a voter advertises does not resolve from here.",
     advice="check the name, and on the other controllers that it resolves there",
     source="KAFKA-20380",
+    unasked=True,
 )
 NOBODY = FindingKind(
     id="endpoints/nobody-answers",
@@ -41,6 +42,7 @@ NOBODY = FindingKind(
     advice="check advertised.listeners there; the other controllers may still reach it: run kwire"
     " doctor on one of them",
     source="KAFKA-20661",
+    unasked=True,
 )
 OTHER_NODE = FindingKind(
     id="endpoints/other-node",
@@ -71,6 +73,7 @@ UNNAMED = FindingKind(
     " it may be another one.",
     advice="allow the principal DESCRIBE_CONFIGS on the cluster",
     source="KIP-919",
+    unasked=True,
 )
 OTHER_PROTOCOL = FindingKind(
     id="endpoints/other-protocol",
@@ -79,6 +82,16 @@ OTHER_PROTOCOL = FindingKind(
     " not looked at.",
     advice="run kwire doctor again with a --command-config for that protocol",
     source="KIP-919",
+    unasked=True,
+)
+NOT_DIALLED = FindingKind(
+    id="endpoints/not-dialled",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="No endpoint of a voter is known here, or one was not dialled because there are too"
+    " many.",
+    advice="run kwire doctor again with the address of this controller",
+    source="KIP-919",
+    unasked=True,
 )
 FINE = FindingKind(
     id="endpoints/ok",
@@ -94,6 +107,7 @@ KINDS = (
     LOOPBACK,
     UNNAMED,
     OTHER_PROTOCOL,
+    NOT_DIALLED,
     FINE,
 )
 
@@ -102,6 +116,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     """Report endpoints of voters that do not lead to the voter."""
     endpoints = _of_voters(evidence)
     findings = [finding for endpoint in endpoints for finding in _judge(evidence, endpoint)]
+    voters = {voter.replica_id for voter in evidence.quorum.voters} if evidence.quorum else set()
+    findings += [
+        NOT_DIALLED(f"no endpoint of voter {node_id} is known")
+        for node_id in sorted(voters - {endpoint.node_id for endpoint in endpoints})
+    ]
     yield from findings
     if endpoints and not findings:
         yield FINE(f"the voters answer at {count(len(endpoints), 'endpoint')}, each itself")
@@ -139,8 +158,8 @@ def _judge(evidence: Evidence, endpoint: KnownEndpoint) -> Iterator[Finding]:
         yield OTHER_PROTOCOL(f"{subject}, whose protocol is {protocol}; {ours}", source)
         return
     if node is None:
-        return
-    if not node.answers:
+        yield NOT_DIALLED(f"{subject}, which was not dialled", source)
+    elif not node.answers:
         yield _unanswered(evidence, endpoint, node, subject)
     elif not node.is_controller:
         yield OTHER_NODE(f"{subject}, where {node.name} answers", source)

@@ -36,6 +36,8 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     ]
     finalized = dict(image.features.levels)
     raisable = limits(nodes)
+    if not nodes:
+        return  # nobody has told what it supports
     # It stands in the voter set, not among the features of the image.
     if evidence.kraft_version is None:
         raisable.pop(KRAFT_VERSION, None)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kwire.doctor.evidence import EndpointOrigin, Evidence, count
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.net.address import Address
 
 SLOW = 1.0
 """Seconds to connect and negotiate, from which on a node counts as slow."""
@@ -17,6 +18,7 @@ NONE_ANSWER = FindingKind(
     advice="check the addresses, and with TLS or SASL the file of --command-config; start the"
     " nodes",
     source="KIP-919",
+    unasked=True,
 )
 UNREACHABLE = FindingKind(
     id="nodes/unreachable",
@@ -24,6 +26,16 @@ UNREACHABLE = FindingKind(
     meaning="A bootstrap address is not answered, though others are.",
     advice="start the node, or leave the address out where it is used",
     source="KIP-899",
+    unasked=True,
+)
+NOT_ASKED = FindingKind(
+    id="nodes/not-asked",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="A controller that is no voter does not answer at an address that others name: what it"
+    " would tell is not known.",
+    advice="if it is gone for good, see registrations/stale; else check the address from here",
+    source="KIP-919",
+    unasked=True,
 )
 SLOW_NODE = FindingKind(
     id="nodes/slow",
@@ -40,6 +52,7 @@ REFUSED = FindingKind(
     advice="with an authorizer, give the principal DESCRIBE, DESCRIBE_CONFIGS and CLUSTER_ACTION on"
     " the cluster; controllers older than Kafka 3.7 do not have all of these requests",
     source="KIP-919",
+    unasked=True,
 )
 NO_IMAGE = FindingKind(
     id="nodes/no-metadata",
@@ -49,13 +62,22 @@ NO_IMAGE = FindingKind(
     advice="when a controller leads again, run kwire doctor again; with an authorizer, allow"
     " CLUSTER_ACTION on the cluster",
     source="KIP-595",
+    unasked=True,
 )
 FINE = FindingKind(
     id="nodes/ok",
     verdict=FindingVerdict.OK,
     meaning="The nodes that answer answered all that they were asked, in time.",
 )
-KINDS = (NONE_ANSWER, UNREACHABLE, SLOW_NODE, REFUSED, NO_IMAGE, FINE)
+NOT_CHECKED = FindingKind(
+    id="nodes/not-checked",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="No answer that these checks need was given, so that nothing is known of their"
+    " subjects. The exit code is 1.",
+    advice="see the findings above for the reason; mend it, and run kwire doctor again",
+    source="KIP-919",
+)
+KINDS = (NONE_ANSWER, UNREACHABLE, NOT_ASKED, SLOW_NODE, REFUSED, NO_IMAGE, FINE, NOT_CHECKED)
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -70,7 +92,9 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         for endpoint in evidence.endpoints
         if endpoint.origin is EndpointOrigin.BOOTSTRAP
     }
-    fine = True
+    others = _not_asked(evidence, bootstrap)
+    yield from others
+    fine = not others
     for node in evidence.nodes:
         if node.failure and node.address in bootstrap:
             fine = False
@@ -88,5 +112,20 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield NO_IMAGE(f"the metadata log was not read: {evidence.no_image}")
     if fine:
         silent = len(evidence.nodes) - len(answering)
-        others = f", {silent} did not" if silent else ""
-        yield FINE(f"{count(len(answering), 'node')} answered{others}")
+        rest = f", {silent} did not" if silent else ""
+        yield FINE(f"{count(len(answering), 'node')} answered{rest}")
+
+
+def _not_asked(evidence: Evidence, bootstrap: set[Address]) -> list[Finding]:
+    """Return the controllers that no other check tells of: endpoints/* are about voters."""
+    quorum = evidence.quorum
+    voters = {voter.replica_id for voter in quorum.voters} if quorum else set()
+    return [
+        NOT_ASKED(f"controller {endpoint.node_id} does not answer", node.failure or "")
+        for endpoint in {known.address: known for known in evidence.endpoints}.values()
+        if (node := evidence.at(endpoint.address)) is not None
+        and not node.answers
+        and endpoint.address not in bootstrap
+        and quorum is not None
+        and endpoint.node_id not in voters
+    ]

@@ -26,6 +26,7 @@ NO_LEADER = FindingKind(
     " cluster's metadata can change.",
     advice="start controllers until a majority of the voters runs and they reach each other",
     source="KIP-595",
+    unasked=True,
 )
 LEADER_UNREACHABLE = FindingKind(
     id="quorum/leader-unreachable",
@@ -34,6 +35,16 @@ LEADER_UNREACHABLE = FindingKind(
     " on naming the last one (KIP-996).",
     advice="start the leader if it is down; else check from here the endpoint that it advertises",
     source="KIP-919, KIP-996",
+    unasked=True,
+)
+LEADER_UNKNOWN = FindingKind(
+    id="quorum/leader-unknown",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="No controller that was reached told whom it follows, so that it is not known if one"
+    " leads.",
+    advice="with an authorizer, allow CLUSTER_ACTION on the cluster; see nodes/refused",
+    source="KIP-595",
+    unasked=True,
 )
 NO_MAJORITY = FindingKind(
     id="quorum/no-majority",
@@ -114,6 +125,7 @@ FINE = FindingKind(
 KINDS = (
     NO_LEADER,
     LEADER_UNREACHABLE,
+    LEADER_UNKNOWN,
     NO_MAJORITY,
     FOLLOWS_NOBODY,
     OTHER_LEADER,
@@ -139,7 +151,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         *_observers(quorum),
     ]
     yield from findings
-    if all(finding.verdict is FindingVerdict.INFO for finding in findings):
+    if quorum.voters and all(finding.verdict is FindingVerdict.INFO for finding in findings):
         yield _fine(quorum)
 
 
@@ -154,6 +166,9 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
         yield LEADER_UNREACHABLE(
             f"controllers name {ids} as leader, which was not reached", *sayings
         )
+        return
+    if all(node.follows is None for node in controllers):
+        yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings)
         return
     silent = {
         endpoint.node_id
@@ -226,7 +241,7 @@ def _late(evidence: Evidence, quorum: QuorumInfo, voter: ReplicaState, limit: in
     name = f"voter {voter.replica_id}"
     node = evidence.controller(voter.replica_id)
     reached = f"it answers at {node.address}" if node else "it was not reached from here"
-    silent = _silent_ms(quorum, voter)
+    silent = silent_ms(quorum, voter)
     if silent is None:
         return VOTER_SILENT(f"{name} has not fetched since {quorum.leader_id} leads", reached)
     if silent >= limit:
@@ -238,7 +253,8 @@ def _late(evidence: Evidence, quorum: QuorumInfo, voter: ReplicaState, limit: in
     return VOTER_LAGS(f"{name} fetches, but has not been caught up {since}{records}", reached)
 
 
-def _silent_ms(quorum: QuorumInfo, replica: ReplicaState) -> int | None:
+def silent_ms(quorum: QuorumInfo, replica: ReplicaState) -> int | None:
+    """Return for how long the leader has had no fetch of a replica; None for never."""
     leader = quorum.leader
     if leader is None or leader.last_fetch_timestamp is None or replica is leader:
         return 0
@@ -248,7 +264,7 @@ def _silent_ms(quorum: QuorumInfo, replica: ReplicaState) -> int | None:
 
 def _observers(quorum: QuorumInfo) -> Iterator[Finding]:
     for observer in quorum.observers:
-        silent, behind = _silent_ms(quorum, observer), behind_ms(quorum, observer)
+        silent, behind = silent_ms(quorum, observer), behind_ms(quorum, observer)
         fetches = silent is not None and silent < OBSERVER_LIMIT_MS
         if fetches and behind is not None and behind > OBSERVER_LIMIT_MS:
             lag = quorum.lag(observer)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from kwire.doctor.checks.quorum import OBSERVER_LIMIT_MS
 from kwire.doctor.evidence import Evidence, is_caught_up, listed
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
-from kwire.doctor.supported_features import feature_text, limits
+from kwire.doctor.supported_features import feature_text, level_text, limits
 from kwire.image import MetadataImage
 from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
+from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.net.negotiation import VersionRange
 
 STALE = FindingKind(
@@ -65,7 +66,10 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             MISSING(f"voter {node_id} is not registered") for node_id in sorted(voters - registered)
         ]
     yield from findings
-    if not findings and registered:
+    if not findings and not registered:
+        level = level_text(METADATA_VERSION, image.features.metadata_version.level)
+        yield FINE(f"no controller is registered, and {METADATA_VERSION} {level} needs none to be")
+    elif not findings:
         verb = "is registered, and votes" if len(registered) == 1 else "are registered, and vote"
         yield FINE(f"{listed(registered)} {verb} or follow{'s' * (len(registered) == 1)}")
 

@@ -45,18 +45,29 @@ SCRAM = FindingKind(
     " and clients",
     source="KIP-900",
 )
+NOT_TOLD = FindingKind(
+    id="security/not-told",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="A controller does not tell the protocol of its listener for the quorum, nor how it"
+    " logs in to the others.",
+    advice="with an authorizer, allow DESCRIBE_CONFIGS on the cluster; Kafka before 3.7 does not"
+    " tell it",
+    source="KIP-919",
+)
 FINE = FindingKind(
     id="security/ok",
     verdict=FindingVerdict.OK,
     meaning="The controllers' listeners have TLS.",
 )
-KINDS = (PLAINTEXT, NO_TLS, MIXED, SCRAM, FINE)
+KINDS = (PLAINTEXT, NO_TLS, MIXED, SCRAM, NOT_TOLD, FINE)
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
     """Report controllers' listeners without TLS or login, and logins that cannot work."""
     protocols = {node: _protocol(node) for node in evidence.controllers}
+    silent = [node for node in protocols if not node.configs]
     findings = [
+        *(NOT_TOLD(f"{node.name} does not tell its configuration") for node in silent),
         *_insecure(PLAINTEXT, protocols, "PLAINTEXT", "has neither TLS nor login"),
         *_insecure(NO_TLS, protocols, "SASL_PLAINTEXT", "has a login without TLS"),
     ]

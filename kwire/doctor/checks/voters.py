@@ -89,6 +89,14 @@ REJOINS = FindingKind(
     advice="before kwire quorum remove-controller, stop it or set the property to false",
     source="KAFKA-19850",
 )
+NOT_TOLD = FindingKind(
+    id="voters/level-unknown",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="No controller that was reached told kraft.version: it is not known if the voters are"
+    " static.",
+    advice="run kwire doctor with the addresses of controllers; see nodes/refused",
+    source="KIP-853",
+)
 FINE = FindingKind(
     id="voters/ok",
     verdict=FindingVerdict.OK,
@@ -103,6 +111,7 @@ KINDS = (
     COULD_VOTE,
     JOINS,
     REJOINS,
+    NOT_TOLD,
     FINE,
 )
 
@@ -157,6 +166,8 @@ def _directory(replica: object) -> str:
 def _static_lists(evidence: Evidence) -> Iterator[Finding]:
     lists = {node: text for node in evidence.controllers if (text := node.config(VOTERS_KEY))}
     kraft_version = evidence.kraft_version
+    if kraft_version is None and evidence.quorum is not None:
+        yield NOT_TOLD(f"{KRAFT_VERSION} is not known: no controller told it")
     if kraft_version and evidence.voters_are_dynamic is False:
         yield STILL_STATIC(
             f"{KRAFT_VERSION} is said to be {kraft_version}, yet the voters are static",
@@ -174,11 +185,11 @@ def _static_lists(evidence: Evidence) -> Iterator[Finding]:
     if len({frozenset(text.replace(" ", "").split(",")) for text in lists.values()}) > 1:
         values = (f"{node.name}: {text}" for node, text in lists.items())
         yield STATIC_DIFFER(f"the controllers have different {VOTERS_KEY}", *values)
-    elif kraft_version == 0 and lists:
+    elif kraft_version == 0:
         able = all(_supports_dynamic(node) for node in evidence.controllers)
         yield STATIC(
             f"the voters are static: {KRAFT_VERSION} is 0",
-            f"{VOTERS_KEY}={next(iter(lists.values()))}",
+            *(f"{VOTERS_KEY}={text}" for text in list(lists.values())[:1]),
             "all controllers that answer support kraft.version 1"
             if able
             else "not all controllers support kraft.version 1",

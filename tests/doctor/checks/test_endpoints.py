@@ -79,7 +79,7 @@ def registered_at(host: str, *, asked: str = "10.0.0.1") -> Evidence:
         address=Address(host, 9093), origin=EndpointOrigin.REGISTRATION, node_id=1
     )
     return Evidence(
-        nodes=(node,),
+        nodes=(node, replace(node, address=other.address)),
         endpoints=(KnownEndpoint(address=at, origin=EndpointOrigin.BOOTSTRAP), other),
     )
 

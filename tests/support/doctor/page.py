@@ -29,11 +29,14 @@ kwire doctor --bootstrap-controller c1:9093,c2:9093,c3:9093
 
 A finding has an id, a verdict, a sentence, the answers it rests on (`-`) and what to do (`>`). The
 verdicts are `ok`, `info` (worth knowing, nothing to mend), `unknown` (it could not be looked at),
-`WARNING` and `PROBLEM`. The exit code is 1 if there is a problem, else 0.
+`WARNING` and `PROBLEM`. The exit code is 1 if there is a problem, or if a subject could not be
+checked at all (`nodes/not-checked`), else 0.
 
 - One address is enough: the others are learned from answers. With `--bootstrap-server` the brokers
   name the voters, and these are dialled.
-- `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all.
+- `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all. What
+  could not be asked is reported whatever is selected, and a subject without any answer is `unknown`:
+  that nothing was found means that it was looked for.
 - `--json` prints one object: `clusterIds`, `problems`, `warnings` and `findings`, each with `id`,
   `verdict`, `sentence`, `evidence`, `advice` and `source`.
 - A node that does not answer costs one attempt of 3 seconds; all nodes are asked at once.
