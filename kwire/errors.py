@@ -15,6 +15,7 @@ KwireError
     ├── UnsupportedEndpointType   the operation is not for this kind of node (KIP-919)
     ├── StorageFailed      the disk did not do what it was asked; nothing may be acknowledged
     └── ConnectionFailed   no answer: refused, closed, timed out
+        ├── ConnectTimedOut   … before a request was sent: asked again, it may succeed
         └── AnswerLost     … after the request was sent: it may have been carried out
 """
 
@@ -144,6 +145,10 @@ class StorageFailed(LocalError):
 
 class ConnectionFailed(LocalError):
     """Nothing usable came back: refused, unresolvable, closed or out of time."""
+
+
+class ConnectTimedOut(ConnectionFailed):
+    """No connection was open in time; the node may be slow, and another attempt may succeed."""
 
 
 class AnswerLost(ConnectionFailed):

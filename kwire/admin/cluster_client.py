@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING, Self
 
 from kwire.admin.bootstrap import Bootstrap
@@ -17,17 +18,12 @@ from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
-from kwire.net.secure_connect import CONNECT_TIMEOUT as CONNECT_TIMEOUT
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
+from kwire.net.timeouts import OPERATION, Timeouts
 
 if TYPE_CHECKING:
     from kwire.image import MetadataImage
-
-TIMEOUT = 10.0
-"""Seconds an operation may take, all attempts together. Java's default is 60."""
-
-REQUEST_TIMEOUT = 5.0
 
 
 class ClusterClient:
@@ -37,7 +33,8 @@ class ClusterClient:
     of the two, else InvalidValue. The choice says to which kind of node operations are sent.
     security: TLS and SASL towards every node.
     timeout: seconds an operation may take; its own `timeout` overrides it.
-    request_timeout, connect_timeout: seconds for one attempt at one node.
+    request_timeout: seconds for one answer, by default half of the operation's. connect_timeout:
+    seconds for a TCP connection, by default a sixth of `timeout`.
     read_only: refuse every operation that changes the cluster (ReadOnly), before it is sent.
     allow_unlisted: send controllers what they serve although KIP-919 does not list it.
     """
@@ -49,22 +46,19 @@ class ClusterClient:
         *,
         client_id: str = "kwire-admin",
         security: Security = PLAINTEXT,
-        timeout: float = TIMEOUT,
-        request_timeout: float = REQUEST_TIMEOUT,
-        connect_timeout: float = CONNECT_TIMEOUT,
+        timeout: float = OPERATION,
+        request_timeout: float | None = None,
+        connect_timeout: float | None = None,
         read_only: bool = False,
         allow_unlisted: bool = False,
     ) -> None:
         bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
-        self._connect = SecureConnect(security, client_id, request_timeout=request_timeout)
-        self._connections = ConnectionPool(self._connect, connect_timeout=connect_timeout)
-        router = OperationRouter(
-            bootstrap, self._connections, timeout=timeout, request_timeout=request_timeout
-        )
+        timeouts = Timeouts(operation=timeout, connect=connect_timeout, request=request_timeout)
+        self._connect = SecureConnect(security, client_id, timeouts=timeouts)
+        self._connections = ConnectionPool(self._connect, connect_timeout=inf)
         self._driver = Driver(
-            router,
+            OperationRouter(bootstrap, self._connections, timeouts),
             self._connections,
-            request_timeout=request_timeout,
             read_only=read_only,
             allow_unlisted=allow_unlisted,
         )
@@ -80,18 +74,25 @@ class ClusterClient:
         cluster = await self._driver.router.cluster(deadline)
 
         async def open_connection(address: Address) -> Connection:
-            return await self._connect(address, min(CONNECT_TIMEOUT, deadline.remaining))
+            return await self._connect(address, deadline.attempt)
 
-        controllers = [node.address for node in cluster.nodes.values()]
-        live = LiveImage(controllers, cluster_id=cluster.cluster_id, open=open_connection)
+        # The one that leads comes first: another may be silent.
+        nodes = sorted(cluster.nodes.values(), key=lambda node: node != cluster.controller)
+        live = LiveImage(
+            [node.address for node in nodes],
+            cluster_id=cluster.cluster_id,
+            open=open_connection,
+            patience=self._connect.timeouts.request_seconds,
+        )
         async with live:
             try:
                 async with asyncio.timeout(deadline.remaining):
                     return await live.ready()
             except TimeoutError:
-                reason = live.trouble or "no controller leads"
+                trouble = f" ({live.trouble})" if live.trouble else ""
                 raise ConnectionFailed(
-                    f"the metadata log cannot be read ({reason}): see kwire quorum check"
+                    "the metadata log was not read in time: the controllers are slow, or none"
+                    f" leads{trouble}; see kwire quorum check, or give it more time"
                 ) from None
 
     async def close(self) -> None:

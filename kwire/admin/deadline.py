@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import Iterator
 
+from kwire.net.timeouts import Timeouts
+
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 1.0
 """Seconds: the defaults of Kafka's retry.backoff.ms and retry.backoff.max.ms."""
@@ -14,19 +16,25 @@ _LEAST = 0.001
 
 
 class Deadline:
-    """The end of one operation, shared by all its attempts."""
+    """The end of one operation, shared by all its attempts. Each may take `timeouts.request`."""
 
-    __slots__ = ("_end", "_pauses", "_start")
+    __slots__ = ("_attempt", "_end", "_pauses", "_start")
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, timeouts: Timeouts) -> None:
         self._start = time.monotonic()
-        self._end = self._start + seconds
+        self._end = self._start + timeouts.operation
+        self._attempt = timeouts.request_seconds
         self._pauses = _growing_pauses()
 
     @property
     def remaining(self) -> float:
         """Seconds left, at least a millisecond: an attempt that starts too late then times out."""
         return max(self._end - time.monotonic(), _LEAST)
+
+    @property
+    def attempt(self) -> float:
+        """Seconds for one attempt, which leave time for another one."""
+        return min(self._attempt, self.remaining)
 
     @property
     def is_over(self) -> bool:

@@ -68,14 +68,12 @@ class Driver:
         router: OperationRouter,
         connections: ConnectionPool,
         *,
-        request_timeout: float,
         read_only: bool = False,
         allow_unlisted: bool = False,
     ) -> None:
         self.router = router
         self._connections = connections
         self._lookup = NodeLookup(router, lambda deadline: self._slot(None, deadline))
-        self._request_timeout = request_timeout
         self.read_only = read_only
         self._allow_unlisted = allow_unlisted
         self._slots: defaultdict[Address | None, asyncio.Semaphore] = defaultdict(
@@ -202,7 +200,7 @@ class Driver:
         self, run: OperationRun[K, A, R], address: Address, keys: Sequence[K]
     ) -> None:
         async def work(connection: Connection) -> None:
-            timeout = min(self._request_timeout, run.deadline.remaining)
+            timeout = run.deadline.attempt
             # The pool calls this again if an older connection was closed in the meantime: some of
             # several requests may have been answered, or sent, before.
             open_keys = [key for key in keys if key in run.pending_set]
@@ -210,7 +208,7 @@ class Driver:
 
         try:
             async with self._slot(address, run.deadline):
-                await self._connections.use(address, work, run.deadline.remaining)
+                await self._connections.use(address, work, run.deadline.attempt)
         except AnswerLost as error:
             # `_exchange` noted it for the keys that were asked.
             run.lose([key for key in keys if key not in run.latest], error)

@@ -6,7 +6,14 @@ from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster_description import ClusterDescription
 from kwire.admin.errors import NoReachableLeader
 from kwire.error_codes import ErrorCode
-from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, KwireError, WireError
+from kwire.errors import (
+    AnswerLost,
+    BrokerError,
+    ConnectionFailed,
+    ConnectTimedOut,
+    KwireError,
+    WireError,
+)
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 
@@ -29,9 +36,14 @@ class Failures:
         return bool(self._by_address)
 
     @property
-    def nobody_connected(self) -> bool:
-        """True if no node accepted a connection and spoke Kafka on it."""
-        return all(map(_not_connected, self._by_address.values()))
+    def nobody_connects(self) -> bool:
+        """True if every node refuses connections, or speaks no Kafka: more time would not help."""
+        return not self.timed_out and all(map(_not_connected, self._by_address.values()))
+
+    @property
+    def timed_out(self) -> bool:
+        """True if a node was not connected to in time."""
+        return any(isinstance(why, ConnectTimedOut) for why in self._by_address.values())
 
     @property
     def leaderless(self) -> bool:
@@ -56,7 +68,8 @@ class Failures:
             return self.last()
         noun = self._bootstrap.endpoint_type.noun
         reasons = "; ".join(map(str, self._by_address.values()))
-        return ConnectionFailed(f"no {noun} answers: {reasons}")
+        kind = ConnectTimedOut if self.timed_out else ConnectionFailed
+        return kind(f"no {noun} answers: {reasons}")
 
     def no_leader(self, cluster: ClusterDescription) -> NoReachableLeader:
         """Return an error naming the last known leader, the nodes that answer, and what to do."""

@@ -10,6 +10,7 @@ from kwire.admin.quorum import MetadataQuorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, UnsupportedEndpointType, UnsupportedVersion
 from kwire.net.security import PLAINTEXT, Security
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 
 class _QuorumClient(ClusterNodes, MetadataQuorum):
@@ -21,7 +22,7 @@ async def find_quorum(
     *,
     client_id: str,
     security: Security = PLAINTEXT,
-    timeout: float = 10.0,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
 ) -> str | None:
     """Return the cluster id once a controller leads; None if the controllers do not tell it.
 
@@ -33,7 +34,9 @@ async def find_quorum(
         bootstrap_controllers=bootstrap_controllers,
         client_id=client_id,
         security=security,
-        timeout=timeout,
+        timeout=timeouts.operation,
+        request_timeout=timeouts.request,
+        connect_timeout=timeouts.connect,
     )
     async with client:
         try:

@@ -16,8 +16,7 @@ from kwire.errors import InvalidValue, KwireError
 from kwire.logdir.meta_properties import read_meta_properties
 from kwire.messages import a32_describe_configs as configs
 from kwire.net.address import Address
-from kwire.net.secure_connect import CONNECT_TIMEOUT, SecureConnect
-from kwire.net.security import PLAINTEXT, Security
+from kwire.net.secure_connect import SecureConnect
 from kwire.text.properties import read_properties
 from kwire.text.untrusted import whole_number
 
@@ -65,7 +64,7 @@ def read_controller(path: Path) -> JoiningController:
 
 
 async def joins_by_itself(
-    endpoint: RaftVoterEndpoint, node_id: int, security: Security = PLAINTEXT
+    connect: SecureConnect, endpoint: RaftVoterEndpoint, node_id: int
 ) -> bool | None:
     """Ask a controller whether controller.quorum.auto.join.enable is true; None if it is not known.
 
@@ -75,9 +74,7 @@ async def joins_by_itself(
         resource_type=_BROKER, resource_name=str(node_id), configuration_keys=(AUTO_JOIN,)
     )
     try:
-        async with await SecureConnect(security, request_timeout=CONNECT_TIMEOUT)(
-            Address(endpoint.host, endpoint.port)
-        ) as connection:
+        async with await connect(Address(endpoint.host, endpoint.port)) as connection:
             answer = await connection.send(configs.DescribeConfigsRequest(resources=[resource]))
     except KwireError:
         return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+from math import inf
 from typing import TypeVar
 
 from kwire.admin.bootstrap import Bootstrap
@@ -29,6 +31,7 @@ from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
 from kwire.net.tasks import cancel_and_wait
+from kwire.net.timeouts import Timeouts
 
 T = TypeVar("T")
 Attempt = Callable[[Connection, float], Awaitable[T]]
@@ -40,33 +43,33 @@ HEAD_START = 0.3
 ELECTION_WAIT = 1.0
 """Seconds to wait for a leader while too few controllers answer to elect one."""
 
+LONGEST_ELECTION = 10.0
+"""Seconds to wait for a leader while enough of them answer: that there is none is news by then."""
+
 
 class OperationRouter:
     """The nodes of one cluster, and the choice of the one to ask.
 
-    timeout: seconds an operation may take by default, all its attempts together.
-    request_timeout: seconds one attempt may take.
+    timeouts: of an operation that names no time of its own, and of its attempts.
     """
 
     def __init__(
         self,
         bootstrap: Bootstrap,
         connections: ConnectionPool,
-        *,
-        timeout: float,
-        request_timeout: float,
+        timeouts: Timeouts,
     ) -> None:
         self._bootstrap = bootstrap
         self._connections = connections
-        self._timeout = timeout
-        self._request_timeout = request_timeout
+        self._timeouts = timeouts
         self._cluster: ClusterDescription | None = None
         self._stale = False
         self._answered: Address | None = None
 
     def deadline(self, timeout: float | None) -> Deadline:
         """Return the deadline of an operation that begins now."""
-        return Deadline(self._timeout if timeout is None else timeout)
+        timeouts = self._timeouts
+        return Deadline(timeouts if timeout is None else replace(timeouts, operation=timeout))
 
     @property
     def endpoint_type(self) -> EndpointType:
@@ -111,11 +114,13 @@ class OperationRouter:
 
         1. Learn the controllers from the first that answers, and try the one it names as active.
         2. If that fails, try every other known node: the name may be stale.
-        3. None can be connected to: ConnectionFailed at once.
+        3. All refuse connections: ConnectionFailed at once.
         4. Too few controllers for an election answer: NoReachableLeader after a second.
-        5. Else learn anew and try again, with growing pauses, until time is up.
+        5. Else learn anew and try again, with growing pauses, until time is up, or there was no
+           leader for LONGEST_ELECTION.
         """
         deadline = self.deadline(timeout)
+        leaderless_since = inf
         while True:
             # 1. and 3.: `cluster` raises if no node can be connected to.
             cluster = await self.cluster(deadline)
@@ -129,7 +134,10 @@ class OperationRouter:
                 return result
             # 4. and 5.
             self._answered, self._stale = None, True
-            await self._wait(cluster, failures, deadline)
+            controllers = self._bootstrap.endpoint_type is EndpointType.CONTROLLER
+            leaderless = controllers and failures.leaderless
+            leaderless_since = min(leaderless_since, deadline.elapsed) if leaderless else inf
+            await self._wait(cluster, failures, deadline, leaderless_since)
 
     async def cluster(self, deadline: Deadline) -> ClusterDescription:
         """Return the description of the cluster; ask for one if there is none or it is stale."""
@@ -179,15 +187,18 @@ class OperationRouter:
     async def first_answer(self, attempt: Attempt[T], deadline: Deadline) -> T:
         """Run `attempt` at the first known node that answers, whether it is the active one or not.
 
-        Raises ConnectionFailed at once if no node can be connected to, else when time is up.
+        Raises ConnectionFailed at once if all refuse connections, else when time is up.
         """
+        first: Failures | None = None
         while True:
             failures = Failures(self._bootstrap)
             found = await self._first_success(attempt, self._candidates(), deadline, failures)
             if found is not None:
                 return found[1]
-            if failures.nobody_connected or not await deadline.pause():
-                raise failures.unreachable()
+            first = first or failures
+            if failures.nobody_connects or not await deadline.pause():
+                # The last attempt had less time than the first, and says so.
+                raise (first if first.timed_out and failures.timed_out else failures).unreachable()
 
     async def _first_success(
         self,
@@ -240,11 +251,12 @@ class OperationRouter:
             nonlocal is_open
             is_open = True
             # A change has all the time: its answer comes only when the new voter set is committed.
-            share = min(self._request_timeout, deadline.remaining)
-            return await attempt(connection, share if repeatable else deadline.remaining)
+            return await attempt(connection, deadline.attempt if repeatable else deadline.remaining)
 
         try:
-            return await self._connections.use(address, work, deadline.remaining)
+            # Where others are asked beside a silent node, it may take all the time to connect.
+            within = deadline.remaining if repeatable else deadline.attempt
+            return await self._connections.use(address, work, within)
         except AnswerLost as error:
             # A request that was not sent changed nothing; one without an answer may have.
             if repeatable:
@@ -260,15 +272,14 @@ class OperationRouter:
             raise
 
     async def _wait(
-        self, cluster: ClusterDescription, failures: Failures, deadline: Deadline
+        self, cluster: ClusterDescription, failures: Failures, deadline: Deadline, since: float
     ) -> None:
-        leaderless = (
-            self._bootstrap.endpoint_type is EndpointType.CONTROLLER and failures.leaderless
-        )
-        if leaderless and deadline.elapsed > ELECTION_WAIT and failures.too_few(cluster):
+        """Pause before the next attempt. since: seconds after which nobody led, inf if unknown."""
+        elects = deadline.elapsed <= ELECTION_WAIT or not failures.too_few(cluster)
+        if since < inf and (not elects or deadline.elapsed - since > LONGEST_ELECTION):
             raise failures.no_leader(cluster)
         if not await deadline.pause():
-            raise failures.no_leader(cluster) if leaderless else failures.last()
+            raise failures.no_leader(cluster) if since < inf else failures.last()
 
     def _candidates(self, at_controller: bool = False) -> list[Address]:
         """Addresses, best first: the one that answered last, the active controller, all others."""

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from kwire.admin import client
 from kwire.admin.acls import EVERY_ACL
 from kwire.admin.background_loop import BackgroundLoop
-from kwire.admin.cluster_client import REQUEST_TIMEOUT, TIMEOUT
 from kwire.admin.hanging_transactions import LONGEST_TIMEOUT_MS
 from kwire.admin.partitions import ElectionType, IsolationLevel
 from kwire.admin.quotas import EVERY_QUOTA
 from kwire.admin.tokens import BY_NODE_DEFAULT, NOW
-from kwire.net.secure_connect import CONNECT_TIMEOUT
 from kwire.net.security import PLAINTEXT
+from kwire.net.timeouts import OPERATION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -76,9 +75,9 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
         *,
         client_id: str = "kwire-admin",
         security: Security = PLAINTEXT,
-        timeout: float = TIMEOUT,
-        request_timeout: float = REQUEST_TIMEOUT,
-        connect_timeout: float = CONNECT_TIMEOUT,
+        timeout: float = OPERATION,
+        request_timeout: float | None = None,
+        connect_timeout: float | None = None,
         read_only: bool = False,
         allow_unlisted: bool = False,
     ) -> None:

@@ -21,6 +21,7 @@ from kwire.messages.a52_vote import VoteRequest
 from kwire.net.address import Address
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from kwire.text.ids import uuid_text
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ async def plan_addition(
     directory_id: UUID | None = None,
     endpoints: Sequence[RaftVoterEndpoint] = (),
     security: Security = PLAINTEXT,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
 ) -> VoterChangePlan:
     """Ask the cluster and return the checked plan of an addition.
 
@@ -96,7 +98,8 @@ async def plan_addition(
     plan = addition(quorum, nodes, voter_id, directory_id=directory_id, endpoints=endpoints)
     if plan.problems:
         return plan
-    answers = [await _answers(endpoint, security) for endpoint in plan.endpoints]
+    connect = SecureConnect(security, timeouts=timeouts)
+    answers = [await _answers(connect, endpoint) for endpoint in plan.endpoints]
     return replace(plan, checks=(*plan.checks, *answers))
 
 
@@ -106,6 +109,7 @@ async def plan_removal(
     *,
     directory_id: UUID | None = None,
     security: Security = PLAINTEXT,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
 ) -> VoterChangePlan:
     """Ask the cluster and return the checked plan of a removal.
 
@@ -116,7 +120,8 @@ async def plan_removal(
     node = quorum.nodes.get(voter_id)
     if plan.problems or node is None or not node.endpoints:
         return plan
-    if await joins_by_itself(node.endpoints[0], voter_id, security):
+    connect = SecureConnect(security, timeouts=timeouts)
+    if await joins_by_itself(connect, node.endpoints[0], voter_id):
         text = (
             f"controller {voter_id} has {AUTO_JOIN}=true: it will soon be a voter again; stop it,"
             " or set that to false and restart it, before you remove it"
@@ -265,10 +270,10 @@ def _has_endpoint(
         )
 
 
-async def _answers(endpoint: RaftVoterEndpoint, security: Security) -> VoterChangeCheck:
+async def _answers(connect: SecureConnect, endpoint: RaftVoterEndpoint) -> VoterChangeCheck:
     """Check that a controller answers at an endpoint; only the leader finds out which one it is."""
     try:
-        connection = await SecureConnect(security)(Address(endpoint.host, endpoint.port))
+        connection = await connect(Address(endpoint.host, endpoint.port))
     except KwireError as error:
         return _problem(f"{endpoint} does not answer: {error}")
     async with connection:

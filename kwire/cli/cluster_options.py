@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -26,6 +26,7 @@ from kwire.cli.errors import WrongUsage, finite
 from kwire.cli.event_loop import run
 from kwire.cli.output import Output, OutputForm
 from kwire.cli.profiles import Profile, read_profile
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, OPERATION, Timeouts, merged
 
 if TYPE_CHECKING:
     from kwire.admin.cluster_client import ClusterClient
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Client = TypeVar("Client", bound="ClusterClient")
-
-TIMEOUT = 10.0
-"""Seconds of an operation where neither an option nor a profile says so."""
 
 SERVER = Annotated[
     str | None,
@@ -53,16 +51,29 @@ PROFILE = Annotated[
     str | None,
     typer.Option("--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."),
 ]
-SECONDS = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        min=0.1,
-        callback=finite,
-        show_default=False,
-        help=f"Give up after so long, all tries counted. By default {TIMEOUT:g}.",
+
+
+def seconds_option(help: str) -> Any:
+    """Return the annotation of an option with a limit of time."""
+    option = typer.Option(
+        metavar="SECONDS", min=0.1, callback=finite, show_default=False, help=help
+    )
+    return Annotated[float | None, option]
+
+
+SECONDS = seconds_option(f"Give up after so long, all tries counted. By default {OPERATION:g}.")
+TIMEOUTS: dict[str, tuple[Any, Any]] = {
+    "timeout": (SECONDS, None),
+    "connect_timeout": (
+        seconds_option("Seconds for a TCP connection. By default a sixth of --timeout."),
+        None,
     ),
-]
+    "request_timeout": (
+        seconds_option("Seconds for the answer to one request. By default half of --timeout."),
+        None,
+    ),
+}
+"""The options of the limits of time, which are keys of a profile, too."""
 OUTPUT = Annotated[OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")]
 ALLOW_UNLISTED = Annotated[
@@ -89,7 +100,7 @@ class ClusterOptions:
     server: str | None = None
     controller: str | None = None
     command_config: Path | None = None
-    timeout: float = TIMEOUT
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
     read_only: bool = False
     unlisted: bool = False
 
@@ -113,7 +124,9 @@ class ClusterOptions:
                 self.server,
                 self.controller,
                 security=self.security,
-                timeout=self.timeout,
+                timeout=self.timeouts.operation,
+                request_timeout=self.timeouts.request,
+                connect_timeout=self.timeouts.connect,
                 read_only=self.read_only,
                 allow_unlisted=self.unlisted,
             )
@@ -187,7 +200,7 @@ def _parameters(row: OperationRow) -> dict[str, inspect.Parameter]:
         "bootstrap_controller": (_controller(row.reach), None),
         "command_config": (COMMAND_CONFIG, None),
         "profile": (PROFILE, None),
-        "timeout": (SECONDS, None),
+        **TIMEOUTS,
         "output_form": (OUTPUT, OutputForm.TABLE),
         "as_json": (JSON, False),
     }
@@ -204,6 +217,27 @@ def _controller(reach: Reach) -> Any:
         hidden=reach is Reach.NEVER,
     )
     return Annotated[str | None, option]
+
+
+def chosen_timeouts(
+    chosen: Mapping[str, Any], profile: Profile, config: Path | None, operation: float = OPERATION
+) -> Timeouts:
+    """Return the limits of the options, of a profile and of a file of properties, in this order.
+
+    operation: the default. Raises WrongUsage for a property that has no meaning.
+    """
+    names = {"operation": "timeout", "connect": "connect_timeout", "request": "request_timeout"}
+    properties = {}
+    if config is not None:
+        from kwire.cli.tls_options import client_timeouts
+
+        properties = client_timeouts(config)
+    return merged(
+        {name: chosen[option] for name, option in names.items()},
+        {name: getattr(profile, key) for name, key in names.items()},
+        properties,
+        operation=operation,
+    )
 
 
 def _cluster(chosen: dict[str, Any], reach: Reach) -> ClusterOptions:
@@ -229,7 +263,7 @@ def _cluster(chosen: dict[str, Any], reach: Reach) -> ClusterOptions:
         server=server,
         controller=controller,
         command_config=config,
-        timeout=chosen["timeout"] or profile.timeout or TIMEOUT,
+        timeouts=chosen_timeouts(chosen, profile, config),
         read_only=profile.read_only,
         unlisted=chosen.get("allow_unlisted", False),
     )

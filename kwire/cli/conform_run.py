@@ -19,6 +19,7 @@ from kwire.conform.report.document import RunDocument, document_of, to_json
 from kwire.conform.report.expected import ANY_VERDICT, Expectations, read_expectations
 from kwire.conform.result import CheckResult, ConformanceRun
 from kwire.conform.suite import SuiteOptions, SuiteStart, run_suite, unfinished
+from kwire.conform.verdict import ConformanceVerdict
 from kwire.net.address import Address
 from kwire.text.untrusted import harmless
 
@@ -76,7 +77,7 @@ def run_and_report(address: Address, options: SuiteOptions, report: ReportOption
 
 
 def report_run(document: RunDocument, expectations: Expectations, report: ReportOptions) -> bool:
-    """Print a run and write its files; return True if it is not as it should be."""
+    """Print a run and write its files; return True if it is not as it should be, or not known."""
     unexpected = tuple(expectations.unexpected(document))
     if report.expect:
         document = with_unexpected(document, unexpected)
@@ -86,6 +87,12 @@ def report_run(document: RunDocument, expectations: Expectations, report: Report
         show_run(document, expectations, verbose=report.verbose)
     write_files(document, expectations, report)
     if document.problem and not expectations.expects_death(document):
+        return True
+    skipped = [
+        check.verdict is ConformanceVerdict.SKIPPED for check in document if check.id != FIRST.id
+    ]
+    if skipped and all(skipped) and not report.expect:
+        screen(stderr=True).print("Nothing was checked: every check was skipped.", style="bold")
         return True
     return bool(unexpected)
 

@@ -12,10 +12,12 @@ from kwire.cli.event_loop import run
 from kwire.cli.metadata_sources import (
     Assignments,
     CommandConfig,
+    ConnectTimeout,
     Controller,
     MetadataSource,
     Only,
     ProfileName,
+    RequestTimeout,
     SourceOptions,
     Timeout,
     sections,
@@ -46,6 +48,8 @@ def diff(
     command_config: CommandConfig = None,
     profile: ProfileName = None,
     timeout: Timeout = None,
+    connect_timeout: ConnectTimeout = None,
+    request_timeout: RequestTimeout = None,
     output_form: Annotated[
         OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")
     ] = OutputForm.TABLE,
@@ -72,6 +76,8 @@ def diff(
         command_config=command_config,
         profile=profile,
         timeout=timeout,
+        connect_timeout=connect_timeout,
+        request_timeout=request_timeout,
     )
     chosen = sections(only)
     if new is not None and options.names_cluster:

@@ -29,8 +29,7 @@ def gather_evidence(
     cluster: ClusterOptions, *, with_image: bool = True, all_brokers: bool = False
 ) -> Evidence:
     """Ask every node, and read the metadata log if it is wanted. Raises WrongUsage."""
-    from kwire.doctor.ask_node import NODE_TIMEOUT
-    from kwire.doctor.gather import IMAGE_TIMEOUT, gather
+    from kwire.doctor.gather import gather
 
     return run(
         gather(
@@ -38,7 +37,6 @@ def gather_evidence(
             security=cluster.security,
             with_image=with_image,
             all_brokers=all_brokers,
-            node_timeout=min(NODE_TIMEOUT, cluster.timeout),
-            image_timeout=min(IMAGE_TIMEOUT, cluster.timeout),
+            timeouts=cluster.timeouts,
         )
     )

@@ -13,10 +13,12 @@ from kwire.cli.event_loop import run
 from kwire.cli.metadata_sources import (
     Assignments,
     CommandConfig,
+    ConnectTimeout,
     Controller,
     FileSource,
     Only,
     ProfileName,
+    RequestTimeout,
     SourceOptions,
     Timeout,
     sections,
@@ -46,6 +48,8 @@ def export(
     command_config: CommandConfig = None,
     profile: ProfileName = None,
     timeout: Timeout = None,
+    connect_timeout: ConnectTimeout = None,
+    request_timeout: RequestTimeout = None,
     output_form: Annotated[
         DocumentForm, typer.Option("--output", "-o", help="The form of the document.")
     ] = DocumentForm.YAML,
@@ -68,6 +72,8 @@ def export(
         command_config=command_config,
         profile=profile,
         timeout=timeout,
+        connect_timeout=connect_timeout,
+        request_timeout=request_timeout,
     )
     chosen = sections(only)
     if source is not None and options.names_cluster:

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kwire.cli.cluster_options import TIMEOUTS, chosen_timeouts
 from kwire.cli.errors import WrongUsage, finite
 from kwire.cli.event_loop import run
+from kwire.cli.metadata_sources import ConnectTimeout, RequestTimeout
 from kwire.cli.profiles import read_profile
 
 if TYPE_CHECKING:
     from kwire.exporter.exporter import ExporterConfig
+
+POLL_TIMEOUT = 10.0
+"""Seconds; a leader that hangs is given up after half of them, and another one looked for."""
 
 
 def exporter(
@@ -44,6 +49,18 @@ def exporter(
         float,
         typer.Option(metavar="SECONDS", min=0.5, callback=finite, help="Poll the quorum so often."),
     ] = 5.0,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            callback=finite,
+            show_default=False,
+            help=f"Give a poll up after so long. By default {POLL_TIMEOUT:g}.",
+        ),
+    ] = None,
+    connect_timeout: ConnectTimeout = None,
+    request_timeout: RequestTimeout = None,
     min_insync_replicas: Annotated[
         int, typer.Option(min=1, help="min.insync.replicas of the brokers' server.properties.")
     ] = 1,
@@ -70,6 +87,7 @@ def exporter(
     if bool(bootstrap_server) == bool(bootstrap_controller):
         raise WrongUsage("give --bootstrap-controller, --bootstrap-server or --profile.")
     config = command_config or settings.command_config
+    limits = dict(zip(TIMEOUTS, (timeout, connect_timeout, request_timeout), strict=True))
     try:
         address = Address.parse(listen)
     except InvalidValue as error:
@@ -81,6 +99,7 @@ def exporter(
             bootstrap_controllers=bootstrap_controller,
             security=PLAINTEXT if config is None else client_security(config),
             interval=interval,
+            timeouts=chosen_timeouts(limits, settings, config, POLL_TIMEOUT),
             static_min_isr=min_insync_replicas,
             per_topic=topics,
         )

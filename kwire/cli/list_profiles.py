@@ -34,12 +34,16 @@ def list_profiles(as_json: AsJson = False) -> None:
 
 
 def _line(profile: Profile) -> str:
-    timeout = profile.timeout
+    seconds = {
+        "timeout ": profile.timeout,
+        "connect timeout ": profile.connect_timeout,
+        "request timeout ": profile.request_timeout,
+    }
     parts = {
         "servers ": profile.bootstrap_servers,
         "controllers ": profile.bootstrap_controllers,
         "config ": profile.command_config,
-        "timeout ": None if timeout is None else f"{timeout:g} s",
+        **{label: None if value is None else f"{value:g} s" for label, value in seconds.items()},
         "read only": "" if profile.read_only else None,
     }
     return ", ".join(f"{label}{value}" for label, value in parts.items() if value is not None)
@@ -54,4 +58,6 @@ def _document(profile: Profile) -> dict[str, object]:
         "commandConfig": None if config is None else str(config),
         "readOnly": profile.read_only,
         "timeout": profile.timeout,
+        "connectTimeout": profile.connect_timeout,
+        "requestTimeout": profile.request_timeout,
     }

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.cluster_options import TIMEOUT
-from kwire.cli.errors import WrongUsage, finite
+from kwire.cli.cluster_options import TIMEOUTS, chosen_timeouts
+from kwire.cli.errors import WrongUsage
 from kwire.cli.profiles import Profile, read_profile
 
 if TYPE_CHECKING:
     from kwire.cluster_document.document import ClusterDocument, DocumentSection
+    from kwire.net.timeouts import Timeouts
     from kwire.observer.stored_metadata import StoredMetadata
 
 CONTROLLERS, PROFILE = "controllers:", "profile:"
@@ -39,16 +40,9 @@ ProfileName = Annotated[
         "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`, by controllers."
     ),
 ]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        min=0.1,
-        callback=finite,
-        show_default=False,
-        help=f"Give up on a cluster after so long. By default {TIMEOUT:g}.",
-    ),
-]
+Timeout = TIMEOUTS["timeout"][0]
+ConnectTimeout = TIMEOUTS["connect_timeout"][0]
+RequestTimeout = TIMEOUTS["request_timeout"][0]
 Only = Annotated[
     str | None,
     typer.Option(metavar="SECTION,...", help="Only these: features, topics, configs, quotas, ..."),
@@ -65,7 +59,7 @@ class ControllerSource:
     name: str
     controllers: str
     command_config: Path | None
-    timeout: float
+    timeouts: Timeouts
 
     def __str__(self) -> str:
         return self.name
@@ -80,7 +74,7 @@ class ControllerSource:
         return await live_metadata(
             self.controllers,
             security=PLAINTEXT if config is None else client_security(config),
-            timeout=self.timeout,
+            timeouts=self.timeouts,
         )
 
 
@@ -121,6 +115,8 @@ class SourceOptions:
     command_config: Path | None = None
     profile: str | None = None
     timeout: float | None = None
+    connect_timeout: float | None = None
+    request_timeout: float | None = None
 
     @property
     def names_cluster(self) -> bool:
@@ -160,11 +156,13 @@ class SourceOptions:
             Bootstrap.of(None, addresses)
         except InvalidValue as error:
             raise WrongUsage(f"{error}.") from error
+        config = self.command_config or profile.command_config
+        chosen = {name: getattr(self, name) for name in TIMEOUTS}
         return ControllerSource(
             name=addresses,
             controllers=addresses,
-            command_config=self.command_config or profile.command_config,
-            timeout=self.timeout or profile.timeout or TIMEOUT,
+            command_config=config,
+            timeouts=chosen_timeouts(chosen, profile, config),
         )
 
 

@@ -18,11 +18,12 @@ from kwire.cli.added_options import (
     option_parameters,
     set_parameters,
 )
-from kwire.cli.cluster_options import JSON, OUTPUT, TIMEOUT
+from kwire.cli.cluster_options import JSON, OUTPUT, TIMEOUTS, chosen_timeouts
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.metadata_sources import CommandConfig, Controller, ProfileName, Timeout
+from kwire.cli.metadata_sources import CommandConfig, Controller, ProfileName
 from kwire.cli.output import Output, OutputForm
 from kwire.cli.profiles import read_profile
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 if TYPE_CHECKING:
     from kwire.migration.sides import MigrationSides
@@ -57,7 +58,12 @@ class MigrationOptions:
     zookeeper_config: Path | None = None
     controllers: str | None = None
     command_config: Path | None = None
-    timeout: float = TIMEOUT
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
+
+    @property
+    def timeout(self) -> float:
+        """Seconds for which a silent side is waited for."""
+        return self.timeouts.operation
 
     @property
     def security(self) -> Security:
@@ -83,7 +89,7 @@ class MigrationOptions:
         if self.controllers:
             addresses = Bootstrap.of(None, self.controllers).addresses
             kraft = KRaftSide(
-                self.controllers, addresses, security=self.security, timeout=self.timeout
+                self.controllers, addresses, security=self.security, timeouts=self.timeouts
             )
         if self.zookeeper:
             _ = self.zookeeper_settings  # wrong ones are told before anything is asked
@@ -173,7 +179,7 @@ def _parameters() -> dict[str, inspect.Parameter]:
             "bootstrap_controller": (Controller, None),
             "command_config": (CommandConfig, None),
             "profile": (ProfileName, None),
-            "timeout": (Timeout, None),
+            **TIMEOUTS,
             "output_form": (OUTPUT, OutputForm.TABLE),
             "as_json": (JSON, False),
         }
@@ -190,12 +196,13 @@ def _options(chosen: dict[str, Any]) -> MigrationOptions:
     controllers = chosen["bootstrap_controller"] or profile.bootstrap_controllers
     if not connect and not controllers:
         raise WrongUsage("give --zookeeper, --bootstrap-controller, or both.")
+    command_config = chosen["command_config"] or profile.command_config
     return MigrationOptions(
         zookeeper=connect,
         zookeeper_config=config,
         controllers=controllers,
-        command_config=chosen["command_config"] or profile.command_config,
-        timeout=chosen["timeout"] or profile.timeout or TIMEOUT,
+        command_config=command_config,
+        timeouts=chosen_timeouts(chosen, profile, command_config),
     )
 
 

@@ -116,9 +116,11 @@ async def _read(
     protocol: str,
 ) -> tuple[PlanInput, list[Finding], list[int]]:
     """Return what the plan depends on, what a copy would fail at, and brokers that are missing."""
+    from kwire.migration.kraft_side import CLIENT_ID
     from kwire.migration.plan_input import read_plan_input
     from kwire.migration.preflight import copy_failures
     from kwire.migration.zookeeper_reading import ZooKeeperReader
+    from kwire.net.secure_connect import SecureConnect
 
     async with options.sides() as sides:
         async with waiting_notice(lambda: f"ZooKeeper {options.zookeeper}", options.timeout):
@@ -127,7 +129,7 @@ async def _read(
             zookeeper,
             options.zookeeper or "",
             controllers,
-            security=options.security,
+            connect_to=SecureConnect(options.security, CLIENT_ID, timeouts=options.timeouts),
             listener=listener,
             protocol=protocol,
         )

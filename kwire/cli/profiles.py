@@ -28,7 +28,8 @@ class Profile:
 
     bootstrap_servers, bootstrap_controllers: `host:port,host:port`; with both, a command asks the
     controllers if KIP-919 lists its operation, else the brokers. command_config: a
-    file of client properties. timeout: seconds of an operation. read_only: True to refuse commands
+    file of client properties. timeout, connect_timeout, request_timeout: seconds of an operation,
+    of a TCP connection, of an answer. read_only: True to refuse commands
     that change the cluster.
     """
 
@@ -38,6 +39,8 @@ class Profile:
     command_config: Path | None = None
     read_only: bool = False
     timeout: float | None = None
+    connect_timeout: float | None = None
+    request_timeout: float | None = None
 
     def bootstrap(self, *, controllers_first: bool) -> tuple[str | None, str | None]:
         """Return the brokers and the controllers to ask, never both: None for the others."""
@@ -180,6 +183,8 @@ _KEYS: Mapping[str, tuple[Callable[[object], Any], str]] = {
     "command_config": (_file, 'the path of a file: "client.properties"'),
     "read_only": (_flag, "true or false"),
     "timeout": (_seconds, "a number of seconds above 0"),
+    "connect_timeout": (_seconds, "a number of seconds above 0"),
+    "request_timeout": (_seconds, "a number of seconds above 0"),
 }
 """The keys of a profile; each one's reader, which returns None for what it cannot be."""
 

@@ -36,7 +36,6 @@ def check(
     kwire quorum check --node 3 --bootstrap-controller localhost:9093
     kwire quorum check --without 3 --bootstrap-controller localhost:9093 && kubectl delete pod c-3
     """
-    from kwire.doctor.ask_node import NODE_TIMEOUT
     from kwire.doctor.gather import gather_briefly
     from kwire.doctor.quorum_check import takes_part, without, works
 
@@ -45,7 +44,7 @@ def check(
             bootstrap_addresses(cluster),
             node_id=node,
             security=cluster.security,
-            node_timeout=min(NODE_TIMEOUT, cluster.timeout),
+            timeouts=cluster.timeouts,
         )
     )
     findings = [] if node is None else [takes_part(evidence, node)]

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kwire.cli.errors import WrongUsage, finite
+from kwire.cli.cluster_options import TIMEOUTS, chosen_timeouts
+from kwire.cli.errors import WrongUsage
+from kwire.cli.metadata_sources import ConnectTimeout, RequestTimeout, Timeout
+from kwire.cli.profiles import NO_PROFILE, Profile, read_profile
 
 if TYPE_CHECKING:
+    from kwire.net.timeouts import Timeouts
     from kwire.shell.position import ImageSource
     from kwire.shell.shell import Shell
 
@@ -60,12 +64,9 @@ def shell(
         int | None,
         typer.Option("--at", metavar="OFFSET", min=0, help="Show the cluster as it was there."),
     ] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", min=0.1, callback=finite, help="Wait so long for a controller."
-        ),
-    ] = 10.0,
+    timeout: Timeout = None,
+    connect_timeout: ConnectTimeout = None,
+    request_timeout: RequestTimeout = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON for scripts: cat and find do.")
     ] = False,
@@ -83,9 +84,14 @@ def shell(
     kwire shell --directory /var/lib/kafka/data --at 131 find /image/topics
     """
     _check_command(words, as_json)
+    chosen = NO_PROFILE
     if profile is not None and controllers is None:
-        controllers, config = _of_profile(profile, config)
-    with _source(directory, snapshot, controllers, config, timeout) as source:
+        chosen = _profile(profile)
+        controllers, config = chosen.bootstrap_controllers, config or chosen.command_config
+    _check_source(directory, snapshot, controllers, config)
+    limits = dict(zip(TIMEOUTS, (timeout, connect_timeout, request_timeout), strict=True))
+    timeouts = chosen_timeouts(limits, chosen, config)
+    with _source(directory, snapshot, controllers, config, timeouts) as source:
         session = _shell(source)
         if offset is not None:
             session.context.chosen = source.at(offset)
@@ -113,14 +119,22 @@ def _check_command(words: list[str] | None, as_json: bool) -> None:
         raise WrongUsage(f"{words[0]} prints no JSON: cat and find do.")
 
 
-def _of_profile(name: str, config: Path | None) -> tuple[str, Path | None]:
-    """Return the controllers of a profile and its properties. Raises WrongUsage."""
-    from kwire.cli.profiles import read_profile
-
+def _profile(name: str) -> Profile:
+    """Return a profile that names controllers. Raises WrongUsage."""
     chosen = read_profile(name)
     if chosen.bootstrap_controllers is None:
         raise WrongUsage(f"profile {name} names no bootstrap_controllers, which the shell follows.")
-    return chosen.bootstrap_controllers, config or chosen.command_config
+    return chosen
+
+
+def _check_source(
+    directory: Path | None, snapshot: Path | None, controllers: str | None, config: Path | None
+) -> None:
+    """Raise WrongUsage for no source, or two."""
+    if sum(option is not None for option in (directory, snapshot, controllers)) != 1:
+        raise WrongUsage("give exactly one of --directory, --snapshot and --bootstrap-controller.")
+    if config is not None and controllers is None:
+        raise WrongUsage("--config goes with --bootstrap-controller.")
 
 
 def _source(
@@ -128,13 +142,9 @@ def _source(
     snapshot: Path | None,
     controllers: str | None,
     config: Path | None,
-    timeout: float,
+    timeouts: Timeouts,
 ) -> ImageSource:
-    """Return the one source of the options. Raises WrongUsage for none, or two."""
-    if sum(option is not None for option in (directory, snapshot, controllers)) != 1:
-        raise WrongUsage("give exactly one of --directory, --snapshot and --bootstrap-controller.")
-    if config is not None and controllers is None:
-        raise WrongUsage("--config goes with --bootstrap-controller.")
+    """Return the one source of the options. Raises WrongUsage for an address that is none."""
     from kwire.codec import engine_cache
     from kwire.shell.files import DirectorySource, SingleFileSource
 
@@ -145,10 +155,10 @@ def _source(
     if snapshot is not None:
         return SingleFileSource(snapshot)
     assert controllers is not None, "one of the three is given"
-    return _live(controllers, config, timeout)
+    return _live(controllers, config, timeouts)
 
 
-def _live(controllers: str, config: Path | None, timeout: float) -> ImageSource:
+def _live(controllers: str, config: Path | None, timeouts: Timeouts) -> ImageSource:
     from kwire.admin.bootstrap import Bootstrap
     from kwire.cli.tls_options import client_security
     from kwire.errors import InvalidValue
@@ -160,7 +170,7 @@ def _live(controllers: str, config: Path | None, timeout: float) -> ImageSource:
         addresses = Bootstrap.of(None, controllers).addresses
     except InvalidValue as error:
         raise WrongUsage(f"{error}.") from error
-    return LiveSource(addresses, security, timeout)
+    return LiveSource(addresses, security, timeouts)
 
 
 def _shell(source: ImageSource) -> Shell:

@@ -37,6 +37,17 @@ def client_bootstrap(config: Path) -> tuple[str | None, str | None]:
         raise WrongUsage(f"{error}.") from error
 
 
+def client_timeouts(config: Path) -> dict[str, float]:
+    """Return the limits of time in a file of client properties. Raises WrongUsage."""
+    from kwire.errors import InvalidValue
+    from kwire.net.timeouts import read_timeouts
+
+    try:
+        return read_timeouts(config)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+
+
 def server_tls(files: list[str]) -> ServerTls:
     """Return the TLS with clients that the files of --listen-tls give. Raises WrongUsage."""
     from kwire.net.tls import ServerTls

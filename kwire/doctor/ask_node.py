@@ -33,9 +33,6 @@ from kwire.net.secure_connect import SecureConnect
 
 T = TypeVar("T")
 
-NODE_TIMEOUT = 3.0
-"""Seconds in which a node accepts the connection, and again for all its answers."""
-
 NOBODY = -1
 
 BROKER = 4
@@ -66,7 +63,7 @@ async def ask_node(
         )
     seconds = clock() - began
     async with connection:
-        questions = _Questions(connection, connect.request_timeout)
+        questions = _Questions(connection, connect.timeouts.request_seconds)
         cluster, quorum, (node_id, configs) = await asyncio.gather(
             questions.ask("DescribeCluster", questions.cluster),
             questions.ask("DescribeQuorum", questions.quorum),

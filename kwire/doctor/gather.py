@@ -1,7 +1,7 @@
 """Gathers evidence: asks every controller by itself, all at once, and observes the metadata log.
 
 This is not a client's routing, which is content with one node: here each node's own answer counts.
-A node that is silent costs one attempt of NODE_TIMEOUT seconds and is not asked again.
+A node that is silent costs one attempt, as long as its limits of time say, and is not asked again.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kwire.doctor.ask_node import NODE_TIMEOUT, ask_node
+from kwire.doctor.ask_node import ask_node
 from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence
 from kwire.errors import KwireError
 from kwire.net.address import Address
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, PROTOCOLS, Security
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 if TYPE_CHECKING:
     from kwire.image import MetadataImage
     from kwire.image.broker import BrokerRegistration
 
-IMAGE_TIMEOUT = 8.0
-"""Seconds in which the metadata log is read; a snapshot of a big cluster takes some."""
+CLIENT_ID = "kwire-doctor"
 
 AT_ONCE = 64
 """Connections at a time."""
@@ -42,8 +42,7 @@ async def gather(
     security: Security = PLAINTEXT,
     with_image: bool = True,
     all_brokers: bool = False,
-    node_timeout: float = NODE_TIMEOUT,
-    image_timeout: float = IMAGE_TIMEOUT,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
 ) -> Evidence:
     """Ask the nodes at these addresses and every controller that they name; never raises for them.
 
@@ -53,9 +52,10 @@ async def gather(
     4. Dial fenced brokers, to tell a broker that is down from one that cannot reach the leader.
 
     all_brokers: dial every broker in step 4. controllers, servers: bootstrap addresses; brokers are
-    asked for the voters' endpoints.
+    asked for the voters' endpoints. timeouts: for each node and each answer; the metadata log has
+    the time of an operation.
     """
-    gatherer = _Gatherer(_connect(security, node_timeout))
+    gatherer = _Gatherer(SecureConnect(security, CLIENT_ID, timeouts=timeouts))
     bootstrap = [
         KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP)
         for address in (*controllers, *servers)
@@ -68,7 +68,7 @@ async def gather(
     if not with_image:
         return evidence
     # 3.
-    image, reason = await _observe(evidence, gatherer.connect, image_timeout)
+    image, reason = await _observe(evidence, gatherer.connect)
     if image is not None:
         await gatherer.dial(_registered(image))
     # 4.
@@ -82,7 +82,7 @@ async def gather_briefly(
     *,
     node_id: int | None = None,
     security: Security = PLAINTEXT,
-    node_timeout: float = NODE_TIMEOUT,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
 ) -> Evidence:
     """Ask as few nodes as a probe needs; never raises for them.
 
@@ -90,7 +90,7 @@ async def gather_briefly(
     2. Dial the leader that they follow, which knows how far each voter is; if none is followed,
        and no node was named, everything that is known.
     """
-    gatherer = _Gatherer(_connect(security, node_timeout))
+    gatherer = _Gatherer(SecureConnect(security, CLIENT_ID, timeouts=timeouts))
     # 1.
     await gatherer.dial(
         KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP) for address in addresses
@@ -104,10 +104,6 @@ async def gather_briefly(
     if node_id is None and gatherer.evidence().quorum is None:
         await gatherer.dial(gatherer.learned())
     return gatherer.evidence()
-
-
-def _connect(security: Security, timeout: float) -> SecureConnect:
-    return SecureConnect(security, "kwire-doctor", connect_timeout=timeout, request_timeout=timeout)
 
 
 class _Gatherer:
@@ -223,21 +219,20 @@ def _registered(image: MetadataImage) -> list[KnownEndpoint]:
     ]
 
 
-async def _observe(
-    evidence: Evidence, connect: SecureConnect, timeout: float
-) -> tuple[MetadataImage | None, str]:
+async def _observe(evidence: Evidence, connect: SecureConnect) -> tuple[MetadataImage | None, str]:
     """Return the image as the leader has it, or the reason why there is none."""
     leaders = [node.address for node in evidence.leaders]
     if not leaders:
         return None, "no controller that leads was reached"
     from kwire.observer import LiveImage  # its messages are many, and a probe does without
 
-    live = LiveImage(leaders, open=connect)
+    timeout = connect.timeouts.operation
+    live = LiveImage(leaders, open=connect, patience=connect.timeouts.request_seconds)
     try:
         async with asyncio.timeout(timeout), live:
             return await live.ready(), ""
     except TimeoutError:
         trouble = f": {live.trouble}" if live.trouble else ""
-        return None, f"no leader gave it within {timeout:.1f} s{trouble}"
+        return None, f"no leader gave it within {timeout:.1f} s: it is slow, or hangs{trouble}"
     except KwireError as error:
         return None, str(error)

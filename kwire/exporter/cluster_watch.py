@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from kwire.exporter.partition_counts import PartitionCounter, PartitionCounts
+from kwire.exporter.quorum_watch import age_limit
 from kwire.image import EMPTY, MetadataImage
 from kwire.observer import LiveImage
 
@@ -46,8 +47,11 @@ class ClusterWatch:
 
     @property
     def counts(self) -> ClusterCounts | None:
-        """The latest counts; None before the first, and while no leader is followed."""
-        return self._counts if self._live.leader is not None else None
+        """The latest counts; None before the first, and while no leader is followed or it hangs."""
+        live = self._live
+        silent = time.monotonic() - live.heard_at
+        follows = live.leader is not None and silent <= age_limit(live.answered_in)
+        return self._counts if follows else None
 
     @property
     def offset(self) -> int:

@@ -16,6 +16,7 @@ from kwire.net.metrics_server import MetricsServer, Page
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.net.tasks import cancel_and_wait
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from kwire.observer import LiveImage
 
 CLIENT_ID = "kwire-exporter"
@@ -28,7 +29,8 @@ TOPIC_LIMIT = 10_000
 class ExporterConfig:
     """The settings of an exporter; one of the two bootstraps is given.
 
-    interval: seconds from one poll to the next. static_min_isr: min.insync.replicas of the brokers'
+    interval: seconds from one poll to the next. timeouts: of a poll, and of the metadata log.
+    static_min_isr: min.insync.replicas of the brokers'
     server.properties. per_topic: also serve series for each topic.
     """
 
@@ -37,6 +39,7 @@ class ExporterConfig:
     bootstrap_controllers: str | None = None
     security: Security = PLAINTEXT
     interval: float = 5.0
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
     static_min_isr: int = 1
     per_topic: bool = False
 
@@ -51,12 +54,18 @@ class Exporter:
             config.bootstrap_controllers,
             client_id=CLIENT_ID,
             security=config.security,
-            timeout=config.interval,
+            timeout=config.timeouts.operation,
+            request_timeout=config.timeouts.request,
+            connect_timeout=config.timeouts.connect,
         )
         self.quorum = QuorumWatch(self._client, config.interval)
         self.cluster: ClusterWatch | None = None
         if config.bootstrap_controllers:
-            live = LiveImage(bootstrap.addresses, open=SecureConnect(config.security, CLIENT_ID))
+            live = LiveImage(
+                bootstrap.addresses,
+                open=SecureConnect(config.security, CLIENT_ID, timeouts=config.timeouts),
+                patience=config.timeouts.request_seconds,
+            )
             self.cluster = ClusterWatch(
                 live,
                 static_min_isr=config.static_min_isr,

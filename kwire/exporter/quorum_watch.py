@@ -12,8 +12,14 @@ from kwire.errors import KwireError
 
 log = logging.getLogger(__name__)
 
-TIMEOUT = 5.0
-"""Seconds that a poll may take, if the interval is not shorter."""
+SILENCE = 5.0
+"""Seconds by which an answer may be late, where answers do not take longer, before what was known
+is known no more."""
+
+
+def age_limit(answered_in: float) -> float:
+    """Return after how many seconds without an answer nothing is known; given the last one's."""
+    return max(SILENCE, 2 * answered_in)
 
 
 class QuorumClient(ClusterNodes, MetadataQuorum):
@@ -24,21 +30,21 @@ class QuorumWatch:
     """Asks every `interval` seconds who leads, and how far the replicas are.
 
     elections: epochs that began since the first answer. answered, failed: polls by their result.
-    seconds: how long the last poll took. answered_at: Unix time of the last answer, 0 before it.
-    cluster_id: empty until a node has told it. failure: why there is no quorum now.
+    seconds: how long the last poll took; answered_in: the last that was answered. answered_at: Unix
+    time of the last answer, 0 before it. cluster_id: empty until a node has told it. failure: why
+    there is no quorum now.
     """
 
     def __init__(self, client: QuorumClient, interval: float) -> None:
         self._client = client
         self._interval = interval
-        self._timeout = min(interval, TIMEOUT)
         self._quorum: QuorumInfo | None = None
         self._epoch: int | None = None
         self._heard = 0.0
         self.elections = 0
         self.answered = 0
         self.failed = 0
-        self.seconds = 0.0
+        self.seconds = self.answered_in = 0.0
         self.answered_at = 0.0
         self.cluster_id = ""
         self.failure = "no node has answered yet"
@@ -46,9 +52,9 @@ class QuorumWatch:
     @property
     def quorum(self) -> QuorumInfo | None:
         """The quorum of the last poll; None if no leader answered it, or if it is too old."""
-        # A machine that slept wakes up with an answer of hours ago.
+        # A leader may hang, and a machine that slept wakes up with an answer of hours ago.
         age = time.monotonic() - self._heard
-        return self._quorum if age <= self._interval + 2 * self._timeout else None
+        return self._quorum if age <= self._interval + age_limit(self.answered_in) else None
 
     async def run(self) -> None:
         """Poll for ever."""
@@ -60,12 +66,13 @@ class QuorumWatch:
 
     async def poll(self) -> None:
         """Ask once; an error is kept as the `failure`, and logged where it is another one."""
+        began = time.monotonic()
         try:
-            async with asyncio.timeout(self._timeout):
-                quorum = await self._client.describe_metadata_quorum(timeout=self._timeout)
-        except (KwireError, TimeoutError) as error:
-            self._fail(str(error) or f"no leader answered within {self._timeout:g} s")
+            quorum = await self._client.describe_metadata_quorum()
+        except KwireError as error:
+            self._fail(str(error))
             return
+        self.answered_in = time.monotonic() - began
         if self.failure:
             log.info("node %d leads in epoch %d", quorum.leader_id, quorum.leader_epoch)
         self._keep(quorum)
@@ -88,7 +95,7 @@ class QuorumWatch:
         if self.cluster_id:
             return
         try:
-            cluster = await self._client.describe_cluster(timeout=self._timeout)
+            cluster = await self._client.describe_cluster()
         except KwireError as error:
             log.debug("the cluster id is not known yet: %s", error)
         else:

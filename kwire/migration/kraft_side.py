@@ -21,6 +21,7 @@ from kwire.net.address import Address
 from kwire.net.quorum_request import quorum_request
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from kwire.observer import LiveImage
 
 CLIENT_ID = "kwire-migration"
@@ -30,14 +31,12 @@ KNOWN_AGE = 60.0
 FAILED_AGE = 5.0
 """Seconds after which one that failed, or one that leads, is looked for."""
 
-NODE_TIMEOUT = 3.0
-"""Seconds in which a controller accepts the connection, and again for its answers."""
-
 
 class KRaftSide:
     """Observes the metadata log while its context lasts.
 
-    servers: as the user wrote them. timeout: seconds until the log was read to its end.
+    servers: as the user wrote them. timeouts: for each controller and each answer; the log is read
+    to its end in the time of an operation.
     """
 
     def __init__(
@@ -46,12 +45,12 @@ class KRaftSide:
         controllers: Sequence[Address],
         *,
         security: Security = PLAINTEXT,
-        timeout: float = 10.0,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
     ) -> None:
         self.servers = servers
         self._controllers = tuple(controllers)
-        self._security = security
-        self._timeout = timeout
+        self._timeout = timeouts.operation
+        self._connect = SecureConnect(security, CLIENT_ID, timeouts=timeouts)
         self._live: LiveImage | None = None
         self._history: ImageHistory | None = None
         self._known: tuple[NodeEvidence, ...] = ()
@@ -123,34 +122,24 @@ class KRaftSide:
                 return evidence
         evidence = await gather(
             self._controllers,
-            security=self._security,
+            security=self._connect.security,
             with_image=False,
-            node_timeout=self._node_timeout,
+            timeouts=self._connect.timeouts,
         )
         self._known, self._known_at = evidence.nodes, now
         self._failed_at = now
         return evidence
-
-    @property
-    def _node_timeout(self) -> float:
-        return min(NODE_TIMEOUT, self._timeout)
 
     async def _evidence_again(self, now: float) -> Evidence:
         """Ask the known nodes for what changes; those that failed only now and then.
 
         A silent one takes all of its time.
         """
-        connect = SecureConnect(
-            self._security,
-            CLIENT_ID,
-            connect_timeout=self._node_timeout,
-            request_timeout=self._node_timeout,
-        )
         asks_failed = now - self._failed_at > FAILED_AGE
         if asks_failed:
             self._failed_at = now
         asked = [node for node in self._known if asks_failed or not node.failure]
-        again = await asyncio.gather(*(_asked_again(connect, node) for node in asked))
+        again = await asyncio.gather(*(_asked_again(self._connect, node) for node in asked))
         answers = {node.address: node for node in again}
         return Evidence(nodes=tuple(answers.get(node.address, node) for node in self._known))
 
@@ -160,8 +149,13 @@ class KRaftSide:
         if not evidence.leaders and self._live is None:
             return "no controller that leads was reached"
         if self._live is None:
-            addresses = dict.fromkeys(node.address for node in evidence.controllers)
-            live = LiveImage([*addresses], open=SecureConnect(self._security, CLIENT_ID))
+            # The one that leads comes first: another may be slow.
+            nodes = sorted(evidence.controllers, key=lambda node: node.quorum is None)
+            live = LiveImage(
+                [*dict.fromkeys(node.address for node in nodes)],
+                open=self._connect,
+                patience=self._connect.timeouts.request_seconds,
+            )
             self._history = ImageHistory(live)
             self._live = await live.__aenter__()
         try:
@@ -169,7 +163,7 @@ class KRaftSide:
                 await self._live.ready()
         except TimeoutError:
             trouble = f": {self._live.trouble}" if self._live.trouble else ""
-            return f"no leader gave it within {self._timeout:g} s{trouble}"
+            return f"no leader gave it within {self._timeout:g} s: it is slow, or hangs{trouble}"
         except KwireError as error:
             return str(error)
         return "" if self._live.leader is not None else "nobody leads; it is as it was last"
@@ -222,15 +216,19 @@ class KRaftSide:
 
 async def _asked_again(connect: SecureConnect, node: NodeEvidence) -> NodeEvidence:
     """Return a node with what it answers now; never raises for what it does."""
+    # A silent one must not keep the others' news back; at the next full look it has all the time.
+    within = FAILED_AGE if node.failure else None
     try:
-        connection = await connect(node.address)
+        connection = await connect(node.address, within)
     except KwireError as error:
         return NodeEvidence(address=node.address, failure=str(error))
     quorum: QuorumInfo | None = None
     async with connection:
         # Only the leader tells it.
         with suppress(KwireError, TimeoutError):
-            answer = await connection.send(quorum_request(), timeout=connect.request_timeout)
+            answer = await connection.send(
+                quorum_request(), timeout=connect.timeouts.request_seconds
+            )
             quorum = quorum_of(cast(DescribeQuorumResponse, answer))
     return replace(node, failure=None, api=connection.node, quorum=quorum)
 

@@ -18,7 +18,6 @@ from kwire.migration.zookeeper_side import not_kafka
 from kwire.net.address import Address
 from kwire.net.many_at_once import many_at_once
 from kwire.net.secure_connect import SecureConnect
-from kwire.net.security import Security
 from kwire.zookeeper import ZooKeeper
 from kwire.zookeeper.lookups import get_or_none
 from kwire.zookeeper.metadata import read_metadata
@@ -46,7 +45,7 @@ async def read_plan_input(
     connect: str,
     controllers: Sequence[PlannedController],
     *,
-    security: Security,
+    connect_to: SecureConnect,
     listener: str,
     protocol: str,
 ) -> PlanInput:
@@ -65,7 +64,6 @@ async def read_plan_input(
         )
     if taken := sorted({node.node_id for node in controllers} & found.keys()):
         raise InvalidValue(f"--controller {taken[0]}@...: broker {taken[0]} has this id")
-    connect_to = SecureConnect(security, "kwire-migration")
 
     async def read(broker_id: int) -> PlannedBroker:
         return await _planned(broker_id, found[broker_id].value, connect_to)

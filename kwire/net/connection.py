@@ -19,6 +19,7 @@ from kwire.errors import (
     AnswerLost,
     BrokerError,
     ConnectionFailed,
+    ConnectTimedOut,
     FrameError,
     KwireError,
     WireError,
@@ -72,10 +73,14 @@ class Connection:
         server_hostname: str | None = None,
         sasl: Credentials | None = None,
         connect_timeout: float = CONNECT_TIMEOUT,
+        setup_timeout: float = inf,
         request_timeout: float = REQUEST_TIMEOUT,
         frame_limit: int = FRAME_LIMIT,
     ) -> Self:
         """Connect, negotiate and authenticate, all within `connect_timeout` seconds.
+
+        setup_timeout: seconds for the name of the host and TCP, where no TLS follows. Each of the
+        later steps has request_timeout.
 
         1. TCP, and TLS when a context is given; the certificate must be for `server_hostname`, by
            default the host.
@@ -91,16 +96,19 @@ class Connection:
         link = Link(peer, Exchange(client_id=client_id, frame_limit=frame_limit))
         self = cls(peer, link, request_timeout, sasl)
         resolved = None if sasl is None else await sasl.resolved()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             async with asyncio.timeout(connect_timeout):
-                loop = asyncio.get_running_loop()
                 name = server_hostname if ssl else None
                 # 1.
-                await loop.create_connection(
-                    lambda: link, host, port, ssl=ssl, server_hostname=name
-                )
+                async with asyncio.timeout(None if ssl or setup_timeout == inf else setup_timeout):
+                    await loop.create_connection(
+                        lambda: link, host, port, ssl=ssl, server_hostname=name
+                    )
                 # 2.
-                self.node = await self._negotiate()
+                async with asyncio.timeout(request_timeout):
+                    self.node = await self._negotiate()
                 # 3.
                 if resolved is not None:
                     await self._authenticate(resolved)
@@ -108,7 +116,7 @@ class Connection:
             link.abort()
             if isinstance(error, TimeoutError):
                 awaited = "SASL" if self.node.api_versions else "ApiVersions"
-                raise _silent(peer, link.connected, awaited, connect_timeout) from None
+                raise _silent(peer, link.connected, awaited, loop.time() - began) from None
             if isinstance(error, AnswerLost | WireError | OSError | UnicodeError | OverflowError):
                 raise _failed(peer, error, with_tls=ssl is not None) from error
             raise
@@ -184,7 +192,8 @@ class Connection:
         except TimeoutError:
             name = type(request).__name__.removesuffix("Request")
             raise AnswerLost(
-                f"{self.peer} did not answer {name} v{chosen} within {limit:.1f} s"
+                f"{self.peer} did not answer {name} v{chosen} within {limit:.1f} s: it is slow, or"
+                " does not answer this"
             ) from None
 
     async def send_unanswered(self, request: Request, version: int) -> None:
@@ -213,15 +222,15 @@ class Connection:
         await self.close()
 
 
-def _silent(peer: str, connected: bool, awaited: str, timeout: float) -> ConnectionFailed:
+def _silent(peer: str, connected: bool, awaited: str, seconds: float) -> ConnectTimedOut:
+    silent = f"{peer} accepted the connection but did not answer {awaited} within {seconds:.1f} s"
+    if connected and awaited == "SASL":
+        return ConnectTimedOut(f"{silent}: it is slow, or the service that checks its logins is")
     if connected:
-        return ConnectionFailed(
-            f"{peer} accepted the connection but did not answer {awaited} within {timeout:.1f} s:"
-            " check that it is a Kafka listener, and whether it wants TLS"
-        )
-    return ConnectionFailed(
-        f"{peer} could not be connected to within {timeout:.1f} s:"
-        " check the address, and that no firewall is between"
+        return ConnectTimedOut(f"{silent}: it is slow, or no Kafka listener, or it wants TLS")
+    return ConnectTimedOut(
+        f"{peer} could not be connected to within {seconds:.1f} s:"
+        " it is slow, or the address is wrong, or a firewall is between"
     )
 
 

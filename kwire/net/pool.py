@@ -9,7 +9,7 @@ from math import inf
 from typing import TypeVar
 
 from kwire.codec.declaration import Request, Response
-from kwire.errors import AnswerLost, ConnectionFailed
+from kwire.errors import AnswerLost, ConnectionFailed, ConnectTimedOut
 from kwire.net.address import Address
 from kwire.net.connection import CONNECT_TIMEOUT, Connection
 from kwire.net.tasks import cancel_and_wait
@@ -142,7 +142,9 @@ class ConnectionPool:
                 # Forgotten at once, so that the next caller does not join what is being cancelled.
                 self._openings.pop(address)
         if not task.done():
-            raise ConnectionFailed(f"{address} could not be connected to within {within:.1f} s")
+            raise ConnectTimedOut(
+                f"{address} could not be connected to within {within:.1f} s: it is slow, or silent"
+            )
         if task.cancelled():
             raise _closed(address)
         return task.result()

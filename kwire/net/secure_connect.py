@@ -5,18 +5,15 @@ from __future__ import annotations
 from ssl import SSLContext
 
 from kwire.net.address import Address
-from kwire.net.connection import REQUEST_TIMEOUT, Connection
+from kwire.net.connection import Connection
 from kwire.net.security import Security
-
-CONNECT_TIMEOUT = 2.0
-"""Seconds; a standing node must not use up the time in which another one is found."""
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 
 class SecureConnect:
     """Connects to nodes with TLS and SASL as `security` says. Raises BadTls for unusable files.
 
-    connect_timeout: seconds for TCP, TLS and login together. request_timeout: seconds for each
-    answer.
+    timeouts: an opening may take the time of an operation, TCP and each answer their own.
     """
 
     def __init__(
@@ -24,17 +21,15 @@ class SecureConnect:
         security: Security,
         client_id: str = "kwire",
         *,
-        connect_timeout: float = CONNECT_TIMEOUT,
-        request_timeout: float = REQUEST_TIMEOUT,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
     ) -> None:
         self.security = security
-        self.connect_timeout = connect_timeout
-        self.request_timeout = request_timeout
+        self.timeouts = timeouts
         self._client_id = client_id
         self._context: SSLContext | None = security.tls.context() if security.tls else None
 
     async def __call__(self, address: Address, within: float | None = None) -> Connection:
-        """Open a connection; `within`: seconds instead of connect_timeout.
+        """Open a connection; `within`: seconds for all of it.
 
         Raises what `Connection.open` raises.
         """
@@ -46,6 +41,7 @@ class SecureConnect:
             ssl=self._context,
             server_hostname=tls.name if tls else None,
             sasl=self.security.sasl,
-            connect_timeout=self.connect_timeout if within is None else within,
-            request_timeout=self.request_timeout,
+            connect_timeout=self.timeouts.operation if within is None else within,
+            setup_timeout=self.timeouts.connect_seconds,
+            request_timeout=self.timeouts.request_seconds,
         )

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwire.errors import InvalidValue
-from kwire.net.wrong_property import WrongProperty
+from kwire.net.wrong_property import WrongProperty, located
 
 if TYPE_CHECKING:
     from kwire.net.sasl import Credentials
@@ -49,7 +48,7 @@ def read_security(path: Path) -> Security:
     try:
         return security(pairs)
     except WrongProperty as error:
-        raise _located(path, pairs, error) from None
+        raise located(path, pairs, error) from None
 
 
 def read_bootstrap(path: Path) -> tuple[str | None, str | None]:
@@ -63,7 +62,7 @@ def read_bootstrap(path: Path) -> tuple[str | None, str | None]:
     if servers and controllers:
         advice = "leave one out, or name an address on the command line"
         error = WrongProperty(names[1], f"{names[1]} and {names[0]} are both there: {advice}")
-        raise _located(path, pairs, error)
+        raise located(path, pairs, error)
     return servers, controllers
 
 
@@ -95,8 +94,3 @@ def _read(path: Path) -> Properties:
     from kwire.text.properties import read_properties
 
     return read_properties(path)
-
-
-def _located(path: Path, pairs: Properties, error: WrongProperty) -> InvalidValue:
-    line = pairs.lines.get(error.name)
-    return InvalidValue(f"{path}: {error}" if line is None else f"{path}:{line}: {error}")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from kwire.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from kwire.text.properties import Properties
 
 
 class WrongProperty(InvalidValue):
@@ -11,3 +17,9 @@ class WrongProperty(InvalidValue):
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
         super().__init__(reason)
+
+
+def located(path: Path, pairs: Properties, error: WrongProperty) -> InvalidValue:
+    """Return the error with the file, and the line where it is known."""
+    line = pairs.lines.get(error.name)
+    return InvalidValue(f"{path}: {error}" if line is None else f"{path}:{line}: {error}")

@@ -23,7 +23,7 @@ PAUSE = 0.1
 """Seconds after every known controller was asked in vain."""
 
 PATIENCE = MAX_WAIT_MS / 1000 + 2.0
-"""Seconds in which a leader answers, or is taken for dead."""
+"""Seconds in which a leader answers, or is taken for dead, unless slower ones are waited for."""
 
 
 async def connect(address: Address) -> Connection:
@@ -40,6 +40,8 @@ class LiveImage:
     how far that was; empty before the first one. leader: where the controller answers that leads,
     None while none does. failure: why a node refuses for good, such as BrokerError
     CLUSTER_AUTHORIZATION_FAILED, else None. trouble: why the latest visit ended, for people.
+    patience: seconds in which a leader answers, or is taken for dead. heard_at: the time of the
+    loop at the latest answer; answered_in: seconds that it took.
     """
 
     def __init__(
@@ -48,9 +50,11 @@ class LiveImage:
         *,
         cluster_id: str | None = None,
         open: Open = connect,
+        patience: float = PATIENCE,
     ) -> None:
         self._controllers = tuple(controllers)
         self._open = open
+        self._patience = patience
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.observer = Observer(cluster_id)
@@ -59,6 +63,7 @@ class LiveImage:
         self.leader: Address | None = None
         self.failure: KwireError | None = None
         self.trouble = ""
+        self.heard_at = self.answered_in = 0.0
 
     @property
     def leader_id(self) -> int:
@@ -133,8 +138,11 @@ class LiveImage:
             self._tell()
 
     async def _follow(self, connection: Connection, address: Address) -> None:
+        clock = asyncio.get_running_loop().time
         while True:
-            response = await connection.send(self.observer.request(), timeout=PATIENCE)
+            asked_at = clock()
+            response = await connection.send(self.observer.request(), timeout=self._patience)
+            self.heard_at, self.answered_in = clock(), clock() - asked_at
             if self.observer.receive(response) is NextStep.FIND_LEADER:
                 self.trouble = f"{address} does not lead"
                 return

@@ -10,10 +10,10 @@ from typing import Any, Self, TypeVar
 from kwire.admin.find_quorum import find_quorum
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
-from kwire.net.connection import CONNECT_TIMEOUT
 from kwire.net.resolving import AbandonableThreads
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
+from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from kwire.observer import LiveImage, NextStep, Observer
 from kwire.shell.position import OffsetNotAvailable, PositionedImage
 
@@ -21,28 +21,28 @@ T = TypeVar("T")
 
 CLIENT_ID = "kwire-shell"
 
-REQUEST_TIMEOUT = 5.0
-"""Seconds in which the leader answers one request for an earlier image."""
-
 
 class LiveSource:
     """The quorum of controllers at these addresses, followed from a thread of its own.
 
-    timeout: seconds until the first image, and until an earlier one, is there.
+    timeouts: the first image, and an earlier one, have the time of an operation.
     """
 
     def __init__(
-        self, controllers: Sequence[Address], security: Security = PLAINTEXT, timeout: float = 10.0
+        self,
+        controllers: Sequence[Address],
+        security: Security = PLAINTEXT,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
     ) -> None:
         self._controllers = controllers
-        self._timeout = timeout
+        self._timeout = timeouts.operation
         self._security = security
-        self._connect = SecureConnect(security, CLIENT_ID, connect_timeout=CONNECT_TIMEOUT)
+        self._connect = SecureConnect(security, CLIENT_ID, timeouts=timeouts)
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(AbandonableThreads())
         # A prompt blocks its thread, and the image goes on following meanwhile.
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._live = LiveImage(controllers, open=self._connect)
+        self._live = LiveImage(controllers, open=self._connect, patience=timeouts.request_seconds)
         self._followed = False
 
     def __str__(self) -> str:
@@ -85,7 +85,10 @@ class LiveSource:
 
     async def _find_quorum(self) -> None:
         await find_quorum(
-            str(self), client_id=CLIENT_ID, security=self._security, timeout=self._timeout
+            str(self),
+            client_id=CLIENT_ID,
+            security=self._security,
+            timeouts=self._connect.timeouts,
         )
 
     async def _first(self) -> None:
@@ -96,7 +99,7 @@ class LiveSource:
             trouble = f": {self._live.trouble}" if self._live.trouble else ""
             raise ConnectionFailed(
                 f"no controller of {self} leads, or gave its metadata within"
-                f" {self._timeout:g} seconds{trouble}; brokers cannot be asked"
+                f" {self._timeout:g} seconds: slow, or brokers, which cannot be asked{trouble}"
             ) from None
 
     async def _latest(self) -> PositionedImage:
@@ -132,7 +135,7 @@ class LiveSource:
         async with await self._connect(leader) as connection:
             while not observer.has_ended:
                 request = observer.request()
-                response = await connection.send(request, timeout=REQUEST_TIMEOUT)
+                response = await connection.send(request)
                 if observer.receive(response) is NextStep.FIND_LEADER:
                     raise ConnectionFailed(f"{leader} does not lead any more: try again")
 

@@ -299,6 +299,30 @@ async def test_nodes_that_no_time_is_left_for_do_not_hide_the_reason() -> None:
 
 
 @in_virtual_time
+async def test_a_node_that_is_silent_once_is_asked_again_while_time_remains() -> None:
+    async with scripted_quorum(1) as one:
+        answers: list[Response | Raw] = [SILENCE, SILENCE]
+        offered = api_versions(DescribeClusterRequest, DescribeQuorumRequest)
+        one.nodes[0].scripts[ApiVersionsRequest] = lambda request: (
+            answers.pop() if answers else offered
+        )
+        async with AdminClient(bootstrap_controllers=one.addresses(), request_timeout=2) as admin:
+            assert await epoch(admin) == LEADER_EPOCH
+        assert len(one.nodes[0].requests(ApiVersionsRequest)) == 3
+
+
+@in_virtual_time
+async def test_that_nobody_leads_is_told_before_the_time_for_slow_answers_is_over() -> None:
+    async with scripted_quorum(3) as three:
+        three.leading = -1
+        async with AdminClient(bootstrap_controllers=three.addresses(), timeout=60) as admin:
+            begin = time.monotonic()
+            with pytest.raises(NoReachableLeader, match="they may be electing one"):
+                await epoch(admin)
+            assert 10 < time.monotonic() - begin < 13
+
+
+@in_virtual_time
 async def test_silent_nodes_cost_no_more_time_than_one() -> None:
     """Several that accept and never answer stand before the leader in the list."""
     async with scripted_quorum(4) as four:

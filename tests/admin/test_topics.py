@@ -47,7 +47,7 @@ async def test_a_topic_without_numbers_is_left_to_the_brokers_defaults() -> None
         (topic,) = request.topics
         assert (topic.num_partitions, topic.replication_factor) == (-1, -1)
         assert [(config.name, config.value) for config in topic.configs] == [("a", "1")]
-        assert 0 < request.timeout_ms < 10_000
+        assert 0 < request.timeout_ms < 60_000
         assert outcomes["t"].topic_id == TOPIC_ID
         assert (outcomes["t"].partitions, outcomes["t"].replication_factor) == (6, None)
 

@@ -5,11 +5,15 @@ from pathlib import Path
 import pytest
 
 from kwire.admin import registry
-from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.cluster_options import TIMEOUTS, ClusterOptions, asks_cluster, chosen_timeouts
 from kwire.cli.output import Output
+from kwire.cli.profiles import Profile
+from kwire.messages.a18_api_versions import ApiVersionsRequest
+from kwire.net.timeouts import Timeouts
 from real_kafka import free_port
+from scripted_node import SILENCE
 from tests.support.cli.command import Command
-from tests.support.cli.scripted_cluster import scripted_cluster
+from tests.support.cli.scripted_cluster import at, scripted_cluster
 
 
 @pytest.fixture
@@ -41,6 +45,32 @@ def test_an_option_wins_over_the_profile(kwire: Command, profiles: Path) -> None
     address = f"127.0.0.1:{free_port()}"
     run = kwire("topics", "list", "-P", "a", "--bootstrap-server", address)
     assert address in run.error
+
+
+def test_limits_of_time_come_from_options_then_the_profile_then_the_properties(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(
+        "default.api.timeout.ms=90000\nrequest.timeout.ms=45000\n"
+        "socket.connection.setup.timeout.ms=2500\n"
+    )
+    options: dict[str, float | None] = dict.fromkeys(TIMEOUTS)
+    assert chosen_timeouts(options, Profile(), file) == Timeouts(
+        operation=90, request=45, connect=2.5
+    )
+    limits = chosen_timeouts({**options, "timeout": 100.0}, Profile(request_timeout=20.0), file)
+    assert limits == Timeouts(operation=100, request=20, connect=2.5)
+    assert chosen_timeouts(options, Profile(), None) == Timeouts()
+
+
+def test_a_slow_login_is_waited_for_as_the_options_say(kwire: Command) -> None:
+    with scripted_cluster() as brokers:
+        brokers.nodes[0].scripts[ApiVersionsRequest] = lambda request: SILENCE
+        run = kwire("topics", "list", "--timeout", "0.6", "--request-timeout", "0.2", *at(brokers))
+    assert "did not answer ApiVersions within 0." in run.error
+    assert "it is slow, or no Kafka listener, or it wants TLS" in run.error
+    assert len(brokers.nodes[0].requests(ApiVersionsRequest)) > 1
 
 
 def test_an_error_as_a_whole_is_the_one_json_object_and_a_sentence(kwire: Command) -> None:

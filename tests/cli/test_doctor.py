@@ -10,7 +10,7 @@ from kwire.doctor import gather
 from kwire.doctor.examine import KINDS
 from kwire.doctor.quorum_check import CHECK_KINDS
 from tests.support.cli.command import Command
-from tests.support.doctor.controllers import controllers_beside
+from tests.support.doctor.controllers import controllers_beside, no_log
 from tests.support.doctor.page import PAGE, page
 
 
@@ -84,7 +84,7 @@ def test_a_subject_that_could_not_be_checked_fails_though_there_is_no_problem(
 def test_a_peer_cannot_command_the_terminal(
     kwire: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gather, "IMAGE_TIMEOUT", 0.1)
+    monkeypatch.setattr(gather, "_observe", no_log)
     with controllers_beside(1) as scripted:
         scripted.configs = {
             "controller.listener.names": "C",

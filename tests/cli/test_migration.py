@@ -345,7 +345,7 @@ def test_the_timeout_bounds_the_session_and_what_refuses_is_not_tried_again(
     for options in ((), ("--timeout", "4")):
         assert kwire("migration", "status", *ZK, *options).code == 0
     seconds = [(item.connection_seconds, item.session_seconds) for item in sides.settings]
-    assert seconds == [(10.0, 15.0), (4.0, 6.0)]
+    assert seconds == [(60.0, 18.0), (4.0, 6.0)]
     assert not any(item.retries_refused for item in sides.settings)
 
 

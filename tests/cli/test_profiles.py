@@ -146,6 +146,8 @@ def test_the_command_lists_the_profiles_and_their_file(file: Path, kwire: Comman
         "commandConfig": "/etc/kwire/test.properties",
         "readOnly": False,
         "timeout": 2.5,
+        "connectTimeout": None,
+        "requestTimeout": None,
     }
 
 

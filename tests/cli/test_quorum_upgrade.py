@@ -6,7 +6,7 @@ import pytest
 
 from kwire.doctor import gather
 from tests.support.cli.command import Command, Run
-from tests.support.doctor.controllers import controllers_beside
+from tests.support.doctor.controllers import controllers_beside, no_log
 
 
 def upgrade(kwire: Command, *arguments: str) -> Run:
@@ -18,7 +18,7 @@ def upgrade(kwire: Command, *arguments: str) -> Run:
 
 @pytest.fixture(autouse=True)
 def _no_wait_for_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "IMAGE_TIMEOUT", 0.1)
+    monkeypatch.setattr(gather, "_observe", no_log)
 
 
 def test_it_only_plans_and_says_so(kwire: Command) -> None:

@@ -21,11 +21,13 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.net.address import Address
+from kwire.net.timeouts import Timeouts
 from scripted_node import HANG_UP, SILENCE, ScriptedNode
 from tests.support.doctor.controllers import EPOCH, controllers
 from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 0.4
+SHORT = Timeouts(operation=PATIENCE, connect=PATIENCE, request=PATIENCE)
 
 
 def at(node: ScriptedNode) -> Address:
@@ -86,7 +88,7 @@ async def test_a_silent_node_costs_one_attempt_and_the_others_are_heard() -> Non
         dead = Address("127.0.0.1", port)
         began = clock()
         evidence = await gather(
-            [dead, at(scripted.quorum.nodes[1])], with_image=False, node_timeout=PATIENCE
+            [dead, at(scripted.quorum.nodes[1])], with_image=False, timeouts=SHORT
         )
         seconds = clock() - began
     silent = evidence.at(dead)
@@ -101,7 +103,7 @@ async def test_a_node_that_is_silent_about_one_thing_tells_the_rest() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
         node.scripts[FetchRequest] = lambda _: SILENCE
-        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+        evidence = await gather([at(node)], with_image=False, timeouts=SHORT)
     (answers,) = evidence.controllers
     assert answers.quorum is not None
     assert set(answers.refusals) == {"Fetch"}
@@ -116,7 +118,7 @@ async def test_an_error_without_a_leader_is_a_refusal_and_no_follower_of_nobody(
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
         node.scripts[FetchRequest] = lambda _: FetchResponse(responses=[topic])
-        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+        evidence = await gather([at(node)], with_image=False, timeouts=SHORT)
     (answers,) = evidence.controllers
     assert answers.follows is None
     assert answers.refusals == {"Fetch": "TOPIC_AUTHORIZATION_FAILED"}
@@ -128,7 +130,7 @@ async def test_a_node_that_hangs_up_is_no_crash() -> None:
         (node,) = scripted.quorum.nodes
         for request in (DescribeClusterRequest, DescribeQuorumRequest, DescribeConfigsRequest):
             node.scripts[request] = lambda _: HANG_UP
-        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+        evidence = await gather([at(node)], with_image=False, timeouts=SHORT)
     (answers,) = evidence.controllers
     assert {"DescribeCluster", "DescribeQuorum", "DescribeConfigs"} <= set(answers.refusals)
     assert answers.node_id is None
@@ -147,7 +149,7 @@ async def test_a_port_where_nobody_listens_is_refused_at_once() -> None:
 async def test_the_log_of_a_leader_that_refuses_it_is_missed_not_waited_for() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
-        evidence = await gather([at(node)], node_timeout=PATIENCE, image_timeout=PATIENCE)
+        evidence = await gather([at(node)], timeouts=SHORT)
     assert evidence.image is None
     assert evidence.no_image.startswith("no leader gave it within 0.4 s")
 
@@ -160,7 +162,7 @@ async def test_a_peer_may_name_any_number_of_addresses_and_only_some_are_dialled
             "controller.quorum.voters": ",".join(f"{n}@127.0.0.1:1" for n in range(3))
             + "".join(f",{n}@127.0.{n % 250}.{n // 250 + 2}:1" for n in range(1000))
         }
-        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+        evidence = await gather([at(node)], with_image=False, timeouts=SHORT)
     assert len(evidence.nodes) == 256
 
 
@@ -169,7 +171,7 @@ async def test_nonsense_in_a_list_of_voters_is_passed_over() -> None:
     async with controllers(1) as scripted:
         (node,) = scripted.quorum.nodes
         scripted.configs = {"controller.quorum.voters": "x@y:1,1@,@,1@a:b:c,77777777777@h:1,,"}
-        evidence = await gather([at(node)], with_image=False, node_timeout=PATIENCE)
+        evidence = await gather([at(node)], with_image=False, timeouts=SHORT)
     origins = {endpoint.origin for endpoint in evidence.endpoints}
     assert EndpointOrigin.VOTER_SET not in origins
 

@@ -5,12 +5,16 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 import scripted_quorum
+from kwire.exporter.cluster_watch import ClusterCounts, ClusterWatch
 from kwire.exporter.quorum_watch import QuorumClient, QuorumWatch
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.net.address import Address
+from kwire.observer import LiveImage
 from scripted_node import SILENCE
 from scripted_quorum import CLUSTER_ID, LEADER_EPOCH, ScriptedQuorum
 from tests.support.virtual_time import in_virtual_time
@@ -57,10 +61,25 @@ async def test_a_node_that_never_answers_fails_the_poll_in_time() -> None:
     async with watched(interval=0.2) as (quorum, watch):
         await watch.poll()
         quorum.nodes[0].scripts[DescribeQuorumRequest] = lambda request: SILENCE
-        async with asyncio.timeout(10):
-            await watch.poll()
-        assert watch.quorum is None
+        polling = asyncio.create_task(watch.poll())
+        await asyncio.sleep(6)
+        assert watch.quorum is None  # though a slow leader is still waited for
+        async with asyncio.timeout(60):
+            await polling
         assert watch.failed == 1
+
+
+@in_virtual_time
+async def test_a_leader_of_the_log_that_hangs_is_known_no_more() -> None:
+    live = cast(LiveImage, SimpleNamespace(leader=Address("c1", 9093), answered_in=0.5, heard_at=0))
+    watch = ClusterWatch(live)
+    watch._counts = cast(ClusterCounts, object())
+    live.heard_at = asyncio.get_running_loop().time()
+    assert watch.counts is not None
+    await asyncio.sleep(6)
+    assert watch.counts is None
+    live.answered_in = 16.0  # one that takes so long is not late yet
+    assert watch.counts is not None
 
 
 async def test_epochs_between_two_polls_are_elections(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.migration import kraft_side
 from kwire.migration.kraft_side import KRaftSide
 from kwire.net.address import Address
+from kwire.net.timeouts import Timeouts
 from tests.support.migration.golden import golden_images
 from tests.support.migration.golden_controller import EPOCH, ID, GoldenController
 from tests.support.virtual_time import in_virtual_time
@@ -36,7 +37,7 @@ async def golden(end: int, *, id: int = ID, port: int = 0) -> AsyncIterator[Gold
 
 def side(controller: GoldenController, timeout: float = 10.0) -> KRaftSide:
     address = Address("127.0.0.1", controller.node.port)
-    return KRaftSide(str(address), [address], timeout=timeout)
+    return KRaftSide(str(address), [address], timeouts=Timeouts(operation=timeout))
 
 
 @in_virtual_time
@@ -110,7 +111,7 @@ async def test_a_leader_that_was_down_at_first_is_found_soon(
         port = controller.node.port
     async with golden(DUAL_WRITE, id=ID + 1) as follower:
         addresses = [Address("127.0.0.1", number) for number in (follower.node.port, port)]
-        async with KRaftSide("both", addresses, timeout=0.5) as kraft:
+        async with KRaftSide("both", addresses, timeouts=Timeouts(operation=0.5)) as kraft:
             first = await kraft.facts()
             second = await kraft.facts()
             assert [facts.leader_id for facts in (first, second)] == [-1, -1]

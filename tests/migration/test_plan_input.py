@@ -7,6 +7,7 @@ import pytest
 from kwire.errors import ConnectionFailed
 from kwire.migration.plan import PlanInput
 from kwire.migration.plan_input import read_plan_input
+from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT
 from kwire.zookeeper import Create, Delete, InvalidZnode, Watch, ZooKeeper
 from kwire.zookeeper.znodes import BrokerEndpoint, BrokerZnode, ClusterIdZnode
@@ -31,7 +32,12 @@ async def zookeeper_of(*names: str, content: bytes = BROKER.encode()) -> MemoryZ
 
 async def plan_input(zookeeper: ZooKeeper) -> PlanInput:
     return await read_plan_input(
-        zookeeper, "zk:1", (), security=PLAINTEXT, listener="CONTROLLER", protocol="PLAINTEXT"
+        zookeeper,
+        "zk:1",
+        (),
+        connect_to=SecureConnect(PLAINTEXT),
+        listener="CONTROLLER",
+        protocol="PLAINTEXT",
     )
 
 

@@ -14,6 +14,7 @@ from kwire.errors import (
     AnswerLost,
     BrokerError,
     ConnectionFailed,
+    ConnectTimedOut,
     DecodeError,
     EncodeError,
     FrameError,
@@ -27,6 +28,8 @@ from kwire.net.frames import FRAME_LIMIT, RequestFrame, encode_response
 from kwire.net.negotiation import VersionRange
 from real_kafka import Cluster
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode, api_versions, framed
+from tests.support.virtual_time import in_virtual_time
+from virtual_nodes.network import LinkFaults, NetworkLoop
 
 CLUSTER = DescribeClusterResponse(cluster_id="the one")
 
@@ -308,7 +311,30 @@ async def test_a_peer_that_hangs_up_on_api_versions_is_no_kafka_listener() -> No
 
 async def test_a_peer_that_never_answers_api_versions_is_given_up() -> None:
     said = await refused_by(ScriptedNode({ApiVersionsRequest: lambda request: SILENCE}), within=0.2)
-    assert "did not answer ApiVersions within 0.2 s" in said
+    assert "did not answer ApiVersions within 0.2 s: it is slow, or no Kafka listener" in said
+
+
+@in_virtual_time
+async def test_each_step_has_the_time_of_an_answer_and_the_opening_all_of_it() -> None:
+    node = ScriptedNode({ApiVersionsRequest: lambda request: SILENCE})
+    async with node:
+        began = asyncio.get_running_loop().time()
+        with pytest.raises(ConnectTimedOut, match=r"did not answer ApiVersions within 20\.0 s"):
+            await Connection.open(
+                "127.0.0.1", node.port, connect_timeout=60, setup_timeout=5, request_timeout=20
+            )
+        assert asyncio.get_running_loop().time() - began < 21
+
+
+@in_virtual_time
+async def test_an_address_that_is_slow_to_reach_has_a_limit_of_its_own() -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, NetworkLoop)
+    async with ScriptedNode() as node:
+        loop.network.faults = LinkFaults(latency=(8, 8))
+        with pytest.raises(ConnectTimedOut, match=r"connected to within 5\.0 s: it is slow, or"):
+            await Connection.open("127.0.0.1", node.port, connect_timeout=60, setup_timeout=5)
+        loop.network.heal()
 
 
 async def test_a_peer_that_speaks_http_is_told_apart() -> None:

@@ -11,6 +11,7 @@ import pytest
 from kwire.controller.server.quorum import Quorum
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
+from kwire.net.timeouts import Timeouts
 from kwire.shell import DirectorySource
 from kwire.shell.live import LiveSource
 from kwire.shell.position import OffsetNotAvailable
@@ -79,7 +80,7 @@ def _leads(live: LiveSource, offset: int | None) -> bool:
 
 
 async def test_a_controller_that_is_not_there_is_named() -> None:
-    source = LiveSource([Address("127.0.0.1", 1)], timeout=0.2)
+    source = LiveSource([Address("127.0.0.1", 1)], timeouts=Timeouts(operation=0.2))
     with pytest.raises(ConnectionFailed, match="refused the connection"):
         await asyncio.to_thread(source.__enter__)
 
@@ -88,7 +89,7 @@ def test_ctrl_c_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    source = LiveSource([Address("127.0.0.1", 1)], timeout=30)
+    source = LiveSource([Address("127.0.0.1", 1)], timeouts=Timeouts(operation=30))
     monkeypatch.setattr(LiveSource, "_find_quorum", interrupted)
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt), source:

@@ -75,7 +75,7 @@ def _registered(cluster: ClusterOptions) -> dict[int, BrokerRegistration]:
     from kwire.cluster_document.live_metadata import live_metadata
 
     assert cluster.controller is not None
-    live = live_metadata(cluster.controller, security=cluster.security, timeout=cluster.timeout)
+    live = live_metadata(cluster.controller, security=cluster.security, timeouts=cluster.timeouts)
     return dict(run(live).image.cluster.brokers.items())
 
 

@@ -86,6 +86,7 @@ def add_raft_voter(
                 directory_id=parsed_id,
                 endpoints=endpoints,
                 security=cluster.security,
+                timeouts=cluster.timeouts,
             )
 
     async def send(admin: AdminClient, directory_id: UUID, planned: VoterChangePlan) -> None:
@@ -121,7 +122,11 @@ def remove_raft_voter(
         from kwire.admin.voter_change_plan import plan_removal
 
         return await plan_removal(
-            admin, voter_id, directory_id=parsed_id, security=cluster.security
+            admin,
+            voter_id,
+            directory_id=parsed_id,
+            security=cluster.security,
+            timeouts=cluster.timeouts,
         )
 
     async def send(admin: AdminClient, directory_id: UUID, planned: VoterChangePlan) -> None:
@@ -235,7 +240,11 @@ async def _controllers(cluster: ClusterOptions, admin: AdminClient) -> AdminClie
     endpoints = [endpoint for node in quorum.nodes.values() for endpoint in node.endpoints]
     addresses = [str(Address(endpoint.host, endpoint.port)) for endpoint in endpoints]
     return AdminClient(
-        bootstrap_controllers=addresses, security=cluster.security, timeout=cluster.timeout
+        bootstrap_controllers=addresses,
+        security=cluster.security,
+        timeout=cluster.timeouts.operation,
+        request_timeout=cluster.timeouts.request,
+        connect_timeout=cluster.timeouts.connect,
     )
 
 

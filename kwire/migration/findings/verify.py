@@ -110,8 +110,9 @@ NOT_COMPARED = FindingKind(
 )
 STILL_MOVING = FindingKind(
     id="sight/moving",
-    verdict=FindingVerdict.INFO,
-    meaning="Something changed again and again while it was compared.",
+    verdict=FindingVerdict.UNKNOWN,
+    meaning="Something changed again and again while it was compared: it is not known if it is the"
+    " same.",
     advice="ask again when the cluster is quieter",
 )
 AHEAD = FindingKind(

@@ -84,6 +84,11 @@ async def controllers(count: int = 3) -> AsyncIterator[Controllers]:
         yield Controllers(quorum)
 
 
+async def no_log(*_: object) -> tuple[None, str]:
+    """Stand for `gather._observe`: scripted controllers have no metadata log."""
+    return None, "no leader gave it"
+
+
 @contextmanager
 def controllers_beside(count: int = 3) -> Iterator[Controllers]:
     """Run scripted controllers in a thread of their own, for commands that block this one."""

@@ -35,11 +35,13 @@ checked at all (`nodes/not-checked`), else 0.
 - One address is enough: the others are learned from answers. With `--bootstrap-server` the brokers
   name the voters, and these are dialled.
 - `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all. What
-  could not be asked is reported whatever is selected, and a subject without any answer is `unknown`:
+  could not be asked is reported whatever is selected, and a subject without an answer is `unknown`:
   that nothing was found means that it was looked for.
 - `--json` prints one object: `clusterIds`, `problems`, `warnings` and `findings`, each with `id`,
   `verdict`, `sentence`, `evidence`, `advice` and `source`.
-- A node that does not answer costs one attempt of 3 seconds; all nodes are asked at once.
+- A node that does not answer costs one attempt: with `--timeout` 60, the default, 10 seconds if it
+  cannot be connected to, 30 if it accepts and is silent. All are asked at once, and slow ones are
+  waited for; a smaller `--timeout` makes a silent one cost less.
 - With an authorizer the principal needs DESCRIBE, DESCRIBE_CONFIGS and CLUSTER_ACTION on the
   cluster; what it may not ask is reported as `nodes/refused`.
 - Endpoints are dialled from where the command runs. Run it on a controller to see what that one

@@ -23,12 +23,6 @@ from kwire.net.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
-CONNECT_TIMEOUT = 10.0
-"""Seconds; the default of Kafka's socket.connection.setup.timeout.ms."""
-
-REQUEST_TIMEOUT = 30.0
-"""Seconds; the default of Kafka's request.timeout.ms."""
-
 
 class BrokerChannels:
     """One channel to each broker that is to be told: migrating, and not fenced.
@@ -65,12 +59,7 @@ class BrokerChannels:
         on_failure: Callable[[Exception], object],
     ) -> BrokerChannels:
         """Return channels over connections with TLS and a login, as brokers have among them."""
-        connect = SecureConnect(
-            security,
-            str(node_id),  # as Java's client id
-            connect_timeout=CONNECT_TIMEOUT,
-            request_timeout=REQUEST_TIMEOUT,
-        )
+        connect = SecureConnect(security, str(node_id))  # as Java's client id
         return cls(node_id, inter_broker_listener, connect, on_failure)
 
     @property

@@ -1,0 +1,114 @@
+"""Commands at clusters on which everything takes 3 or 8 seconds each way, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from random import Random
+from typing import Any, cast
+from unittest import mock
+
+import pytest
+
+import kwire as package
+from kwire.admin.registry import OPERATIONS
+from kwire.cli import event_loop
+from kwire.codec.declaration import Request, Response
+from kwire.controller.server.quorum import Quorum
+from scripted_node import Script
+from tests.support.admin.scripted_brokers import scripted_brokers
+from tests.support.cli.command import Command
+from tests.support.cli.command_lines import BROKER_LINES, CONTROLLER_LINES
+from tests.support.seed import SEED
+from tests.support.virtual_time import START, seeded_environment
+from virtual_nodes.network import LinkFaults, NetworkLoop, VirtualNetwork
+
+
+class SlowNetwork:
+    """Commands and nodes on one virtual network, which stands still between commands."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        loop = NetworkLoop(Random(SEED), START, VirtualNetwork(Random(SEED)))
+        environment = "kwire.controller.server.quorum.Environment"
+        stack.enter_context(mock.patch("time.monotonic", loop.time))
+        stack.enter_context(mock.patch(environment, seeded_environment))
+        self.network = loop.network
+        self.runner = stack.enter_context(asyncio.Runner(loop_factory=lambda: loop))
+        stack.enter_context(mock.patch.object(event_loop, "_run", self.runner.run))
+
+    def slow_down(self, seconds: float) -> None:
+        """Have everything take so long each way from now on."""
+        self.network.faults = LinkFaults(latency=(seconds, seconds))
+
+
+@contextmanager
+def slow_controller(seconds: float) -> Iterator[str]:
+    """Run a controller of kwire's; yield its address."""
+    with ExitStack() as stack:
+        slow = SlowNetwork(stack)
+        quorum = Quorum(1)
+        slow.runner.run(quorum.start())
+        slow.runner.run(asyncio.sleep(5))  # it registers itself
+        slow.slow_down(seconds)
+        yield quorum.bootstrap_controllers
+        slow.network.heal()
+        slow.runner.run(quorum.stop())
+
+
+def empty_answers() -> dict[type[Request], Script]:
+    """Return scripts that answer each API of an operation, and say nothing."""
+
+    def script(response: type[Response]) -> Script:
+        return lambda request: response()
+
+    apis = {api for row in OPERATIONS for api in row.apis} - {"ApiVersions"}
+    named: Any = package.message
+    return {named(f"{api}Request"): script(named(f"{api}Response")) for api in sorted(apis)}
+
+
+@contextmanager
+def slow_brokers(seconds: float) -> Iterator[str]:
+    """Run scripted brokers, which lead partition t-0 and coordinate; yield an address."""
+    with ExitStack() as stack:
+        slow = SlowNetwork(stack)
+        running = scripted_brokers(3)
+        brokers = slow.runner.run(cast(Any, running.__aenter__()))
+        brokers.leaders = {("t", 0): 1}
+        brokers.coordinators = {"g": 1, "t": 1}
+        for node in brokers.nodes:
+            node.scripts = {**empty_answers(), **node.scripts}
+        slow.slow_down(seconds)
+        yield brokers.addresses[0]
+        slow.network.heal()
+        slow.runner.run(cast(Any, running.__aexit__(None, None, None)))
+
+
+@pytest.mark.parametrize("seconds", [3, 8])
+def test_commands_at_a_slow_controller_succeed(
+    kwire: Command, subtests: pytest.Subtests, seconds: float
+) -> None:
+    with slow_controller(seconds) as address:
+        for line in CONTROLLER_LINES.strip().splitlines():
+            with subtests.test(line):
+                at = [] if "{at}" in line else ["--bootstrap-controller", address]
+                run = kwire(*line.format(at=address).split(), *at)
+                assert (run.code, run.err) == (0, "")
+                assert "unknown" not in run.out
+
+
+@pytest.mark.parametrize(("seconds", "options"), [(3, []), (8, ["--timeout", "150"])])
+def test_no_command_gives_up_slow_brokers(
+    kwire: Command, subtests: pytest.Subtests, seconds: float, options: list[str]
+) -> None:
+    """Some commands say that the brokers' answers are empty, and none that there was no answer.
+
+    With up to five round trips, and as many connections, a command takes 96 s at 8 s each way.
+    """
+    with slow_brokers(seconds) as address:
+        for line in BROKER_LINES.strip().splitlines():
+            with subtests.test(line):
+                run = kwire(*line.split(), *options, "--bootstrap-server", address)
+                assert run.code in (0, 1)
+                assert "slow" not in run.err
+                assert "within" not in run.err
