@@ -129,6 +129,9 @@ class _Gatherer:
         for endpoint in endpoints:
             address = endpoint.address
             other = endpoint.protocol not in (None, self.connect.security.protocol)
+            if other and (node := self._nodes.get(address)) and node.node_id is None:
+                # Dialled before its protocol was known: a login listener answers ApiVersions alone.
+                del self._nodes[address]
             if not other and address not in self._nodes and address not in expected:
                 if len(self._nodes) + len(expected) == MOST_ADDRESSES:
                     continue

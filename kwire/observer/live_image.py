@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Self
 
 from kwire.errors import BrokerError, ConnectionFailed, KwireError, WireError
@@ -18,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 Open = Callable[[Address], Awaitable[Connection]]
 """Connects to a controller, as a configuration of TLS and SASL says."""
+
+HEAD_START = 0.3
+"""Seconds that a controller may take to open before the next one is opened beside it."""
 
 PAUSE = 0.1
 """Seconds after every known controller was asked in vain."""
@@ -97,16 +100,32 @@ class LiveImage:
     async def _run(self) -> None:
         """Follow whoever leads; look for another one when that ends, for ever."""
         while True:
-            for address in self._candidates():
-                await self._visit(address)
+            await self._visit_all()
             await asyncio.sleep(PAUSE)
 
-    def _candidates(self) -> Iterator[Address]:
-        """Yield the controllers of the configuration, and before each the leader that was named."""
-        for address in self._controllers:
-            if (leader := self._named()) is not None:
-                yield leader
-            yield address
+    async def _visit_all(self) -> None:
+        """Visit the controllers of the configuration, and before each the leader that was named.
+
+        One that is slow to open goes on while the next one is opened.
+        """
+        waiting = list(self._controllers)
+        opening: dict[asyncio.Future[Connection], Address] = {}
+        try:
+            while True:
+                address = self._named() or (waiting.pop(0) if waiting else None)
+                if address is not None:
+                    opening[asyncio.ensure_future(self._open(address))] = address
+                elif not opening:
+                    return
+                done, _ = await asyncio.wait(
+                    opening,
+                    timeout=HEAD_START if waiting else None,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                for opened in done:
+                    await self._visit(opening.pop(opened), opened)
+        finally:
+            await _abandon(opening)
 
     def _named(self) -> Address | None:
         # Each name is tried once: a leader that is named and does not answer must not keep us from
@@ -114,10 +133,10 @@ class LiveImage:
         endpoint, self.observer.leader_endpoint = self.observer.leader_endpoint, None
         return None if endpoint is None else Address(endpoint.host, endpoint.port)
 
-    async def _visit(self, address: Address) -> None:
+    async def _visit(self, address: Address, opened: asyncio.Future[Connection]) -> None:
         """Follow one controller as long as it leads."""
         try:
-            async with await self._open(address) as connection:
+            async with await opened as connection:
                 await self._follow(connection, address)
         except (ConnectionFailed, TimeoutError) as error:
             self.trouble = str(error) or f"{address} does not answer"
@@ -158,3 +177,12 @@ class LiveImage:
     def _tell(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+
+async def _abandon(opening: Iterable[asyncio.Future[Connection]]) -> None:
+    """Cancel what is being opened, and close what was."""
+    for future in opening:
+        future.cancel()
+    for result in await asyncio.gather(*opening, return_exceptions=True):
+        if isinstance(result, Connection):
+            await result.close()

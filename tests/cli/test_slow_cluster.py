@@ -84,6 +84,7 @@ def slow_brokers(seconds: float) -> Iterator[str]:
         slow.runner.run(cast(Any, running.__aexit__(None, None, None)))
 
 
+@pytest.mark.costly  # a controller of kwire's lives for an hour of the network's time
 @pytest.mark.parametrize("seconds", [3, 8])
 def test_commands_at_a_slow_controller_succeed(
     kwire: Command, subtests: pytest.Subtests, seconds: float

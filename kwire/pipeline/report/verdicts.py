@@ -34,11 +34,14 @@ def verdicts_section(verdicts: DataFrame) -> Section:
         )
         for row in by_check
     ]
+    missing = [check for check in MEANING if check not in {row.check for row in by_check}]
+    rows += [("? not checked", check, MEANING[check], "0", "0", "-") for check in missing]
+    not_checked = f"; not checked: {', '.join(missing)}" if missing else ""
     columns = ("verdict", "check", "what holds", "held", "broken", "the first broken")
     return Section(
         topic=TOPIC,
         finding=f"{many(sum(row.broken for row in broken), 'verdict')} of {total:,} do not hold"
         if broken
-        else f"Everything holds: {total:,} verdicts, none of them broken",
+        else f"Everything holds: {total:,} verdicts, none of them broken{not_checked}",
         grids=[Grid("Checks", columns, rows)],
     )
