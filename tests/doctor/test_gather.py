@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from kwire.doctor.evidence import EndpointOrigin, FollowedLeader, Unreachable
+from kwire.doctor.evidence import EndpointOrigin, FollowedLeader, KnownEndpoint, Unreachable
 from kwire.doctor.examine import examine
-from kwire.doctor.gather import gather
+from kwire.doctor.gather import _Gatherer, gather
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import (
     FetchableTopicResponse,
@@ -17,10 +18,13 @@ from kwire.messages.a01_fetch import (
 from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
 )
+from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.net.address import Address
+from kwire.net.secure_connect import SecureConnect
+from kwire.net.security import PLAINTEXT
 from kwire.net.timeouts import Timeouts
 from scripted_node import HANG_UP, SILENCE, ScriptedNode
 from tests.support.doctor.controllers import EPOCH, controllers
@@ -183,3 +187,17 @@ async def test_a_leader_that_does_not_describe_itself_is_known_by_its_quorum() -
         del node.scripts[DescribeConfigsRequest]  # as before Kafka 3.7
         evidence = await gather([at(node)], with_image=False)
     assert [answers.node_id for answers in evidence.controllers] == [0]
+
+
+@in_virtual_time
+async def test_a_listener_with_a_login_is_not_taken_for_a_controller_that_refuses() -> None:
+    """It answers ApiVersions before the login, and only the log tells its protocol."""
+    async with controllers(1) as scripted, ScriptedNode() as guarded:
+        guarded.scripts[VoteRequest] = lambda _: HANG_UP
+        gatherer = _Gatherer(SecureConnect(PLAINTEXT, timeouts=SHORT))
+        known = KnownEndpoint(address=at(guarded), origin=EndpointOrigin.VOTER_SET, node_id=0)
+        await gatherer.dial([known, replace(known, address=at(scripted.quorum.nodes[0]))])
+        assert [node.node_id for node in gatherer.evidence().controllers] == [None, 0]
+        await gatherer.dial([replace(known, protocol="SASL_SSL")])
+    assert [node.node_id for node in gatherer.evidence().controllers] == [0]
+    assert "endpoints/other-protocol" in {finding.id for finding in examine(gatherer.evidence())}

@@ -8,9 +8,11 @@ import pytest
 from kwire.controller.server.quorum import Quorum
 from kwire.errors import BrokerError
 from kwire.image.partition import PartitionRegistration
+from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.net.address import Address
 from kwire.observer import LiveImage
 from real_kafka import Cluster, Layout
+from scripted_node import SILENCE, ScriptedNode
 from tests.support.real_kafka.own_cluster import OwnCluster
 from tests.support.real_kafka.topics import create, delete
 from tests.support.virtual_time import in_virtual_time
@@ -104,3 +106,17 @@ async def test_a_refusal_ends_the_waiting() -> None:
         async with LiveImage(start, cluster_id="another cluster") as live:
             with pytest.raises(BrokerError, match="INCONSISTENT_CLUSTER_ID"):
                 await live.ready()
+
+
+@in_virtual_time
+async def test_a_controller_that_is_silent_does_not_keep_the_next_one_waiting() -> None:
+    quorum = Quorum(1)
+    await quorum.start()
+    async with ScriptedNode({ApiVersionsRequest: lambda request: SILENCE}) as silent:
+        start = [Address.parse(silent.address), Address.parse(quorum.bootstrap_controllers)]
+        try:
+            async with asyncio.timeout(1.5), LiveImage(start) as live:
+                await live.ready()
+        finally:
+            await quorum.stop()
+        assert live.leader == start[1]
