@@ -36,6 +36,15 @@ def test_a_server_that_is_as_it_should_be(kwire: Command, node: str) -> None:
     assert re.search(r"^1 check in \d+\.\d s: 1 PASS$", run.out, re.MULTILINE)
 
 
+def test_a_run_in_which_every_check_was_skipped_has_not_succeeded(
+    kwire: Command, node: str
+) -> None:
+    run = kwire("conform", node, "transactions/partitions")
+    assert re.search(r" SKIPPED", run.out)
+    assert run.err == "Nothing was checked: every check was skipped.\n"
+    assert run.code == 1
+
+
 class Greeter(socketserver.BaseRequestHandler):
     """Says what servers of SSH say first."""
 
