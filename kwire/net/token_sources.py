@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from urllib.error import HTTPError
 
-TOKEN_TIMEOUT = 10.0
+TOKEN_TIMEOUT = 30.0
 """Seconds in which a token must be there."""
 
 REASON_LIMIT = 300
@@ -261,7 +261,7 @@ async def _in_daemon(call: Callable[[], bytes]) -> bytes:
 
 
 def _late(source: object, timeout: float) -> TokenUnavailable:
-    return TokenUnavailable(f"{source} gives no token within {timeout:g} s")
+    return TokenUnavailable(f"{source} gives no token within {timeout:g} s: it is slow, or hangs")
 
 
 def _phrase(error: object) -> str:

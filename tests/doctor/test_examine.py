@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kwire.admin.quorum import QuorumInfo
-from kwire.doctor.evidence import Evidence, FollowedLeader
+from kwire.doctor.evidence import EndpointOrigin, Evidence, FollowedLeader, KnownEndpoint
 from kwire.doctor.examine import CHECKS, KINDS, examine, select, worst
 from kwire.doctor.finding import FindingVerdict
 from kwire.errors import InvalidValue
@@ -130,3 +130,15 @@ def test_an_id_is_listed_once_and_begins_with_its_subject() -> None:
 def test_a_kind_that_is_bad_says_what_to_do_and_where_it_is_explained() -> None:
     bad = (FindingVerdict.WARNING, FindingVerdict.PROBLEM)
     assert not [k.id for k in KINDS if k.verdict in bad and not (k.advice and k.source)]
+
+
+@pytest.mark.parametrize(("silent_ms", "told"), [(100, True), (60_000, False)])
+def test_a_live_controller_that_was_not_reached_is_named(silent_ms: int, told: bool) -> None:
+    """One that has gone is registrations/stale."""
+    observer = replica(4, silent_ms=silent_ms, behind_ms=silent_ms)
+    quorum = quorum_info(map(replica, (1, 2, 3)), [observer])
+    known = KnownEndpoint(address=address(4), origin=EndpointOrigin.REGISTRATION, node_id=4)
+    evidence = evidence_of(
+        controller(1, quorum), controller(2), controller(3), silent(address(4)), endpoints=[known]
+    )
+    assert ("nodes/not-asked" in {f.id for f in examine(evidence, ["quorum"])}) is told

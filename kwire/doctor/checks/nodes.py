@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwire.doctor.evidence import EndpointOrigin, Evidence, count
+from kwire.doctor.checks.quorum import OBSERVER_LIMIT_MS
+from kwire.doctor.evidence import EndpointOrigin, Evidence, count, is_caught_up
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
 from kwire.net.address import Address
 
@@ -31,9 +32,9 @@ UNREACHABLE = FindingKind(
 NOT_ASKED = FindingKind(
     id="nodes/not-asked",
     verdict=FindingVerdict.UNKNOWN,
-    meaning="A controller that is no voter does not answer at an address that others name: what it"
-    " would tell is not known.",
-    advice="if it is gone for good, see registrations/stale; else check the address from here",
+    meaning="A controller that does not vote fetches from the leader, and does not answer from"
+    " here: what it would tell is not known.",
+    advice="check from here the endpoint that it advertises",
     source="KIP-919",
     unasked=True,
 )
@@ -117,15 +118,19 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _not_asked(evidence: Evidence, bootstrap: set[Address]) -> list[Finding]:
-    """Return the controllers that no other check tells of: endpoints/* are about voters."""
+    """Return the live controllers that no other check tells of: endpoints/* are about voters."""
     quorum = evidence.quorum
-    voters = {voter.replica_id for voter in quorum.voters} if quorum else set()
+    # The leader lists one that has gone for minutes.
+    live = {
+        observer.replica_id
+        for observer in (quorum.observers if quorum else ())
+        if quorum and is_caught_up(quorum, observer, OBSERVER_LIMIT_MS)
+    }
     return [
         NOT_ASKED(f"controller {endpoint.node_id} does not answer", node.failure or "")
         for endpoint in {known.address: known for known in evidence.endpoints}.values()
         if (node := evidence.at(endpoint.address)) is not None
         and not node.answers
         and endpoint.address not in bootstrap
-        and quorum is not None
-        and endpoint.node_id not in voters
+        and endpoint.node_id in live
     ]
