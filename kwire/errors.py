@@ -17,6 +17,7 @@ KwireError
     └── ConnectionFailed   no answer: refused, closed, timed out
         ├── ConnectTimedOut   … before a request was sent: asked again, it may succeed
         └── AnswerLost     … after the request was sent: it may have been carried out
+            └── LoginWanted   … the first request, without a login
 """
 
 
@@ -153,3 +154,7 @@ class ConnectTimedOut(ConnectionFailed):
 
 class AnswerLost(ConnectionFailed):
     """A request was sent and its answer did not come: closed or out of time. It may have worked."""
+
+
+class LoginWanted(AnswerLost):
+    """The first request ended the connection, as it does where a login must come before it."""

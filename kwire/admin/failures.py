@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster_description import ClusterDescription
 from kwire.admin.errors import NoReachableLeader
@@ -12,6 +14,7 @@ from kwire.errors import (
     ConnectionFailed,
     ConnectTimedOut,
     KwireError,
+    LoginWanted,
     WireError,
 )
 from kwire.messages.endpoint_type import EndpointType
@@ -19,6 +22,9 @@ from kwire.net.address import Address
 
 NOT_LEADER = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_CONTROLLER})
 """The codes with which a controller that does not lead answers."""
+
+SHOWN = 8
+"""Nodes that one sentence names."""
 
 
 class Failures:
@@ -67,7 +73,7 @@ class Failures:
         if len(self._by_address) == 1:
             return self.last()
         noun = self._bootstrap.endpoint_type.noun
-        reasons = "; ".join(map(str, self._by_address.values()))
+        reasons = "; ".join(shortened(map(str, self._by_address.values())))
         kind = ConnectTimedOut if self.timed_out else ConnectionFailed
         return kind(f"no {noun} answers: {reasons}")
 
@@ -82,9 +88,10 @@ class Failures:
             if self.too_few(cluster)
             else "they may be electing one, try again"
         )
+        alive = ", ".join(shortened(map(str, self._alive)))
         return NoReachableLeader(
             f"no reachable leader; {known}{detail}. {len(cluster.nodes)} controllers are"
-            f" registered, answers come from {', '.join(map(str, self._alive))}: {advice}"
+            f" registered, answers come from {alive}: {advice}"
         )
 
     def last(self) -> KwireError:
@@ -98,8 +105,17 @@ class Failures:
         ]
 
 
+def shortened(texts: Iterable[str]) -> list[str]:
+    """Return the first texts, and how many more there are: a cluster may have 2,000 nodes."""
+    found = list(texts)
+    more = len(found) - SHOWN
+    return found if more <= 0 else [*found[:SHOWN], f"and {more} more"]
+
+
 def explained(reason: KwireError, bootstrap: Bootstrap) -> KwireError:
     """Return the failure, with advice added if a broker left a request unanswered."""
+    if isinstance(reason, LoginWanted):
+        return reason
     if isinstance(reason, AnswerLost) and bootstrap.endpoint_type is EndpointType.BROKER:
         return AnswerLost(
             f"{reason}; brokers forward to the active controller: give the controllers as"

@@ -22,6 +22,7 @@ from kwire.errors import (
     ConnectTimedOut,
     FrameError,
     KwireError,
+    LoginWanted,
     WireError,
 )
 from kwire.messages.a18_api_versions import ApiVersionsResponse
@@ -61,6 +62,7 @@ class Connection:
         self._sasl = sasl
         self._session_ends = inf
         self._authenticating = asyncio.Lock()
+        self._has_answered = False
 
     @classmethod
     async def open(
@@ -188,7 +190,16 @@ class Connection:
         try:
             async with asyncio.timeout(limit):
                 await self._renew_session()
-                return await self._ask(request, chosen)
+                response = await self._ask(request, chosen)
+                self._has_answered = True
+                return response
+        except AnswerLost as error:
+            if self._has_answered or self._sasl is not None:
+                raise
+            # ApiVersions is answered before a login, and anything else ends the connection.
+            raise LoginWanted(
+                f"{error}, its first after ApiVersions: if the listener wants a login, give SASL"
+            ) from error
         except TimeoutError:
             name = type(request).__name__.removesuffix("Request")
             raise AnswerLost(
@@ -220,6 +231,10 @@ class Connection:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
+
+
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", None)
+"""OpenSSL's reasons where what answers is no TLS, or nothing answers."""
 
 
 def _silent(peer: str, connected: bool, awaited: str, seconds: float) -> ConnectTimedOut:
@@ -256,5 +271,9 @@ def _failed(peer: str, error: BaseException, *, with_tls: bool) -> KwireError:
     if isinstance(error, SSLError) or (with_tls and isinstance(error, ConnectionError)):
         from kwire.net.tls import handshake_failure
 
-        return ConnectionFailed(f"{peer} {handshake_failure(error)}")
+        text = f"{peer} {handshake_failure(error)}"
+        if isinstance(error, SSLError) and error.reason not in _NO_TLS:
+            return ConnectionFailed(text)
+        # Kafka's plain listeners take the handshake for a frame of 369 MB, and hang up.
+        return ConnectionFailed(f"{text}: if it is a plain listener, connect without TLS")
     return ConnectionFailed(f"{peer} cannot be reached: {error}")

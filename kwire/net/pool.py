@@ -9,7 +9,7 @@ from math import inf
 from typing import TypeVar
 
 from kwire.codec.declaration import Request, Response
-from kwire.errors import AnswerLost, ConnectionFailed, ConnectTimedOut
+from kwire.errors import AnswerLost, ConnectionFailed, ConnectTimedOut, InvalidValue
 from kwire.net.address import Address
 from kwire.net.connection import CONNECT_TIMEOUT, Connection
 from kwire.net.tasks import cancel_and_wait
@@ -34,6 +34,7 @@ class ConnectionPool:
         self._tasks: set[asyncio.Task[Connection]] = set()
         self._retired: list[Connection] = []
         self._closed = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def connection(self, address: Address, within: float = inf) -> Connection:
         """Return the open connection to an address; open one within so many seconds if needed.
@@ -45,8 +46,10 @@ class ConnectionPool:
         All that wait for an opening get its connection, or its failure; the next call opens anew.
 
         A caller may be cancelled; with the last one that waits the opening ends, too.
-        Raises what `connect` raises, and ConnectionFailed when the pool is closed.
+        Raises what `connect` raises, ConnectionFailed when the pool is closed, and InvalidValue in
+        another event loop than that of the first call.
         """
+        self._check_loop()
         # 1.
         connection = self._connections.get(address)
         if connection is not None and not connection.closed:
@@ -83,6 +86,16 @@ class ConnectionPool:
             if isinstance(error, AnswerLost) or connection is not older:
                 raise
         return await work(await self.connection(address, within))
+
+    def _check_loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+        if self._loop is not loop:
+            raise InvalidValue(
+                "the connections belong to another event loop: open a client in each loop, or take"
+                " kwire.admin.sync for all"
+            )
 
     async def drop(self, connection: Connection) -> None:
         """Give up a connection that does not answer; the next call opens another.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwire.errors import InvalidValue
 from kwire.net.wrong_property import WrongProperty, located
 from kwire.text.untrusted import whole_number
 
@@ -29,11 +30,19 @@ _PROPERTIES = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
     """Seconds. operation: for all attempts together. connect: until the name of a host is resolved
-    and its TCP connection is open. request: until one request is answered; None: a share."""
+    and its TCP connection is open. request: until one request is answered; None: a share.
+
+    Raises InvalidValue for a limit that is not above 0, or is no number.
+    """
 
     operation: float = OPERATION
     connect: float | None = None
     request: float | None = None
+
+    def __post_init__(self) -> None:
+        for seconds in (self.operation, self.connect, self.request):
+            if seconds is not None and not seconds > 0:
+                raise InvalidValue(f"a limit of {seconds:g} s is none: give seconds above 0")
 
     @property
     def connect_seconds(self) -> float:

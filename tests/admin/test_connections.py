@@ -5,11 +5,14 @@ import asyncio
 import pytest
 
 from kwire.admin import AdminClient
-from kwire.errors import AnswerLost
+from kwire.errors import AnswerLost, InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
+from kwire.net.address import Address
+from kwire.net.connection import Connection
 from kwire.net.frames import RequestFrame
-from scripted_node import SILENCE, Raw
+from kwire.net.pool import ConnectionPool
+from scripted_node import SILENCE, Raw, ScriptedNode
 from scripted_quorum import scripted_quorum
 from tests.support.virtual_time import in_virtual_time
 
@@ -66,3 +69,15 @@ async def test_a_cancelled_operation_leaves_no_task_and_the_client_usable() -> N
                     await operation
             assert (await admin.describe_metadata_quorum()).leader_epoch == 7
         assert asyncio.all_tasks() - before - one.nodes[0].serving == set()
+
+
+def test_a_client_belongs_to_one_event_loop() -> None:
+    pool = ConnectionPool(lambda address, within: Connection.open(address.host, address.port))
+
+    async def ask() -> None:
+        async with ScriptedNode() as node:
+            await pool.connection(Address.parse(node.address))
+
+    asyncio.run(ask())
+    with pytest.raises(InvalidValue, match="belong to another event loop: open a client in each"):
+        asyncio.run(ask())

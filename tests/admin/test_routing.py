@@ -6,6 +6,8 @@ from uuid import UUID
 import pytest
 
 from kwire.admin import AdminClient, MismatchedEndpointType, NoReachableLeader
+from kwire.admin.bootstrap import Bootstrap
+from kwire.admin.failures import Failures
 from kwire.codec.declaration import Response
 from kwire.errors import (
     AnswerLost,
@@ -22,6 +24,7 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterResponse,
 )
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
+from kwire.net.address import Address
 from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode, api_versions
 from scripted_quorum import LEADER_EPOCH, ScriptedQuorum, quorum_answer, scripted_quorum
@@ -375,3 +378,11 @@ async def test_a_node_of_the_wrong_kind_ends_an_operation_at_once() -> None:
                 await admin.describe_metadata_quorum()
             assert time.monotonic() - begin < 0.1
         assert len(one.nodes[0].requests(DescribeClusterRequest)) == 1
+
+
+def test_a_sentence_names_a_few_of_many_nodes() -> None:
+    failures = Failures(Bootstrap.of(None, "a:1"))
+    for port in range(1, 2001):
+        failures.add(Address("a", port), ConnectionFailed(f"a:{port} is gone"))
+    text = str(failures.unreachable())
+    assert text.endswith("a:8 is gone; and 1992 more")

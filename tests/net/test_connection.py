@@ -18,11 +18,13 @@ from kwire.errors import (
     DecodeError,
     EncodeError,
     FrameError,
+    LoginWanted,
     UnsupportedVersion,
 )
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.net.accepting import stop_accepting
 from kwire.net.connection import Connection
 from kwire.net.frames import FRAME_LIMIT, RequestFrame, encode_response
 from kwire.net.negotiation import VersionRange
@@ -147,11 +149,38 @@ async def test_a_peer_that_hangs_up_loses_the_answer() -> None:
             await connection.send(DescribeClusterRequest())
 
 
+async def test_a_first_request_that_ends_the_connection_may_want_a_login() -> None:
+    """Kafka's SASL listeners answer ApiVersions, and end the connection at anything else."""
+    async with connected(lambda request: HANG_UP) as connection:
+        with pytest.raises(LoginWanted, match="if the listener wants a login, give SASL"):
+            await connection.send(DescribeQuorumRequest())
+    async with connected(lambda request: HANG_UP) as connection:
+        await connection.send(DescribeClusterRequest())
+        with pytest.raises(AnswerLost) as lost:
+            await connection.send(DescribeQuorumRequest())
+        assert type(lost.value) is AnswerLost
+
+
+async def test_tls_at_a_listener_that_hangs_up_on_it_is_told_how_to_connect() -> None:
+    """A plain listener of Kafka takes the handshake for a frame of 369 MB, which is too large."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert int.from_bytes(await reader.readexactly(4), "big") > 100 << 20
+        writer.transport.abort()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(ConnectionFailed, match="if it is a plain listener, connect without"):
+            await Connection.open("127.0.0.1", port, ssl=ssl.create_default_context())
+        await stop_accepting(server)
+
+
 async def test_every_request_in_flight_is_lost_when_the_peer_hangs_up() -> None:
     async with connected(lambda request: HANG_UP) as connection:
         requests = [DescribeQuorumRequest(), DescribeClusterRequest()]
         lost = await asyncio.gather(*map(connection.send, requests), return_exceptions=True)
-    assert [type(flow) for flow in lost] == [AnswerLost, AnswerLost]
+    assert [type(flow) for flow in lost] == [LoginWanted, LoginWanted]
     assert "DescribeQuorum v2" in str(lost[0])
     assert "DescribeCluster v2" in str(lost[1])
 

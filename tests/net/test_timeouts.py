@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kwire.admin import AdminClient
 from kwire.errors import InvalidValue
 from kwire.net.timeouts import Timeouts, merged, read_timeouts
 
@@ -65,3 +66,12 @@ def test_a_limit_without_a_meaning_is_refused_with_its_line(
     properties.write_text(text)
     with pytest.raises(InvalidValue, match=f"client.properties:1: {reason}"):
         read_timeouts(properties)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_limit_that_is_none_is_refused(seconds: float) -> None:
+    for name in ("operation", "connect", "request"):
+        with pytest.raises(InvalidValue, match="give seconds above 0"):
+            Timeouts(**{name: seconds})
+    with pytest.raises(InvalidValue, match="give seconds above 0"):
+        AdminClient(bootstrap_servers="a:1", timeout=seconds)
