@@ -36,6 +36,7 @@ from kwire.errors import (
     UnsupportedVersion,
     WireError,
 )
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
@@ -285,9 +286,7 @@ class Driver:
             for request in {type(request) for _, request in parts}:
                 run.operation.version_for(request, connection.node, connection.peer)
         except UnsupportedVersion as error:
-            at_controller = self.router.endpoint_type is EndpointType.CONTROLLER
-            advice = "; give brokers as bootstrap instead" if at_controller else ""
-            run.fail(keys, UnsupportedVersion(f"{error}{advice}"))
+            run.fail(keys, UnsupportedVersion(f"{error}{self._advice(run, connection)}"))
             return
         results = await asyncio.gather(
             *(self._send(run, connection, call, part, timeout) for part in parts),
@@ -296,6 +295,18 @@ class Driver:
         for result in results:
             if isinstance(result, BaseException):
                 raise result
+
+    def _advice(self, run: OperationRun[K, A, R], connection: Connection) -> str:
+        """Return what to do where a node does not offer an operation's API."""
+        if self.router.endpoint_type is not EndpointType.CONTROLLER:
+            return ""
+        # A controller that serves administrators (KIP-919) offers all of its release's APIs that
+        # are declared for controllers; a broker that offers more has to be of a later release.
+        if run.operation.row.reach is Reach.LISTED and DescribeClusterRequest.key in (
+            connection.node.api_versions
+        ):
+            return "; its release is too old, and so are brokers of the same release"
+        return "; give brokers as bootstrap instead"
 
     async def _send(
         self,

@@ -78,6 +78,20 @@ class QuorumInfo:
         """Count the records between a replica's log end and the leader's; None without a leader."""
         return None if self.leader is None else self.leader.log_end_offset - replica.log_end_offset
 
+    def silent_ms(self, replica: ReplicaState) -> int | None:
+        """Return how long ago a replica fetched last; None if never since this leader was elected.
+
+        Both times are the leader's: the clock of this machine may differ. A leader that does not
+        vote, on its way out, tells none of its own: the latest fetch stands for it. If nobody's
+        time is known, as before DescribeQuorum v1, nobody is silent.
+        """
+        times = [other.last_fetch_timestamp or 0 for other in (*self.voters, *self.observers)]
+        now = (self.leader.last_fetch_timestamp if self.leader else None) or max(times, default=0)
+        if replica is self.leader or not now:
+            return 0
+        last = replica.last_fetch_timestamp
+        return None if last is None else max(0, now - last)
+
     @property
     def max_follower_lag(self) -> int | None:
         """The records that the slowest voter is behind, as kafka-metadata-quorum counts them."""

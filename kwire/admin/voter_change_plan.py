@@ -98,7 +98,11 @@ async def plan_addition(
     plan = addition(quorum, nodes, voter_id, directory_id=directory_id, endpoints=endpoints)
     if plan.problems:
         return plan
-    connect = SecureConnect(security, timeouts=timeouts)
+    return await with_answers(plan, SecureConnect(security, timeouts=timeouts))
+
+
+async def with_answers(plan: VoterChangePlan, connect: SecureConnect) -> VoterChangePlan:
+    """Return the plan with a check more for each endpoint: a controller must answer there."""
     answers = [await _answers(connect, endpoint) for endpoint in plan.endpoints]
     return replace(plan, checks=(*plan.checks, *answers))
 
@@ -141,7 +145,8 @@ def addition(
     """Plan the addition of a controller; infer directory id and endpoints if they are not given.
 
     1. The id must not vote yet, whatever its directory id (126 otherwise).
-    2. directory_id: that of the one observer with this id.
+    2. directory_id: that of the one observer with this id that fetches. The leader lists others
+       for five minutes after their last fetch: disks that were replaced, processes that are gone.
     3. endpoints: the registered controller's address, under the name the voters' listener has.
     4. A majority of the voters, the new one counted, must be fetching.
     """
@@ -149,6 +154,8 @@ def addition(
     matching = [
         replica for replica in same_id if directory_id in (None, replica.replica_directory_id)
     ]
+    fetching = [replica for replica in matching if not is_silent(quorum, replica)]
+    matching = fetching or matching[:1]
     # 3.
     known_endpoints = tuple(endpoints) or tuple(_registered(quorum, controllers, voter_id))
     # 1.
@@ -200,15 +207,21 @@ def removal(
 def _not_static(quorum: QuorumInfo) -> Iterator[VoterChangeCheck]:
     if quorum.voters and all(voter.replica_directory_id is None for voter in quorum.voters):
         yield _problem(
-            "the voters are static, set by controller.quorum.voters; they can be changed when the"
-            " feature kraft.version is 1"
+            "the voters are static, set by controller.quorum.voters: kwire quorum upgrade --plan"
+            " names the steps to voters that can be changed"
         )
 
 
 def _not_a_voter(quorum: QuorumInfo, voter_id: int) -> Iterator[VoterChangeCheck]:
     for voter in quorum.voters:
         if voter.replica_id == voter_id:
-            yield _problem(f"{_named(voter)} is a voter already")
+            text = f"{_named(voter)} is a voter already"
+            if is_silent(quorum, voter):
+                text += (
+                    "; it does not fetch: if its disk was replaced, kwire quorum replace"
+                    f" {voter_id}"
+                )
+            yield _problem(text)
 
 
 def _is_a_voter(
@@ -236,10 +249,9 @@ def _one_observer(
         known = " and ".join(_directory(replica) for replica in same_id)
         yield _problem(f"controller {voter_id} follows with directory id {known}: name that")
     elif len(matching) > 1:
-        known = " and ".join(_directory(replica) for replica in same_id)
+        known = " and ".join(map(_directory, matching))
         yield _problem(
-            f"controller {voter_id} follows with directory ids {known}: its disk was replaced or it"
-            " runs twice; name with --directory-id the one in its meta.properties now"
+            f"controller {voter_id} runs twice, with directory ids {known}: stop one of the two"
         )
     elif is_silent(quorum, matching[0]):
         yield _problem(f"controller {voter_id} no longer fetches from the leader: start it")
@@ -298,13 +310,9 @@ def _majority(quorum: QuorumInfo, voters: Sequence[ReplicaState]) -> Iterator[Vo
 
 
 def is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
-    """Return True if the leader has not received a fetch of this replica for SILENT_MS."""
-    # Both times are the leader's: the clock of this machine may differ.
-    leader = quorum.leader
-    if leader is None or leader.last_fetch_timestamp is None or replica is leader:
-        return False
-    last = replica.last_fetch_timestamp
-    return last is not None and leader.last_fetch_timestamp - last > SILENT_MS
+    """Return True unless the leader received a fetch of this replica within SILENT_MS."""
+    silent = quorum.silent_ms(replica)
+    return silent is None or silent > SILENT_MS
 
 
 def _named(replica: ReplicaState) -> str:

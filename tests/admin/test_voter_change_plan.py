@@ -8,6 +8,7 @@ import pytest
 from kwire.admin.cluster_description import ClusterNode
 from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
 from kwire.admin.voter_change_plan import CheckVerdict, VoterChangePlan, addition, removal
+from kwire.admin.voter_replacement import VoterReplacement, replacement
 
 NOW = 1_795_246_073_056
 FOUR = RaftVoterEndpoint(name="CONTROLLER", host="127.0.0.1", port=9094)
@@ -79,10 +80,77 @@ def test_a_broker_follows_and_cannot_vote() -> None:
 
 def test_two_observers_of_one_id_must_be_told_apart_by_their_directory_ids() -> None:
     both = quorum(*THREE, observers=(replica(4), replica(4, directory=44)))
-    assert "its disk was replaced or it runs twice" in problem(addition(both, CONTROLLERS, 4))
+    assert "runs twice, with directory ids" in problem(addition(both, CONTROLLERS, 4))
     chosen = addition(both, CONTROLLERS, 4, directory_id=UUID(int=44))
     assert not chosen.problems
     assert chosen.directory_id == UUID(int=44)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_disks_that_no_longer_fetch_do_not_count(turn: int) -> None:
+    """The leader lists the old disk of a voter that was removed for five minutes."""
+    replicas = (replica(4, silent=True, directory=40), replica(4), replica(2))[::turn]
+    change = addition(quorum(*THREE, observers=replicas), CONTROLLERS, 4)
+    assert (change.problems, change.directory_id) == ((), UUID(int=4))
+
+
+def test_a_voter_that_the_new_leader_has_not_heard_of_does_not_fetch() -> None:
+    unheard = replace(replica(3), last_fetch_timestamp=None, last_caught_up_timestamp=None)
+    assert problem(removal(quorum(leader(), replica(2), unheard), 2)).startswith("1 of 2 voters")
+
+
+def replaced(*replicas: ReplicaState, observers: tuple[ReplicaState, ...]) -> VoterReplacement:
+    return replacement(quorum(*replicas, observers=observers), CONTROLLERS, 3)
+
+
+def test_a_new_disk_takes_the_place_of_the_old_one() -> None:
+    change = replaced(
+        leader(), replica(2), replica(3, silent=True), observers=(replica(3, directory=33),)
+    )
+    assert (change.needed, change.addition.problems) == (True, ())
+    assert (change.old_directory_id, change.addition.directory_id) == (UUID(int=3), UUID(int=33))
+    assert change.addition.endpoints[0].port == 9093
+    went_on = replaced(
+        leader(), replica(2), observers=(replica(3, silent=True), replica(3, directory=33))
+    )
+    assert (went_on.needed, went_on.addition.problems) == (True, ())
+    assert (went_on.old_directory_id, went_on.addition.directory_id) == (None, UUID(int=33))
+
+
+def test_a_voter_that_fetches_with_its_disk_needs_no_replacement() -> None:
+    assert not replaced(*THREE, observers=(replica(3, silent=True, directory=30),)).needed
+
+
+def fetched(milliseconds: int) -> ReplicaState:
+    return replace(replica(3), last_fetch_timestamp=NOW - milliseconds)
+
+
+@pytest.mark.parametrize(
+    ("voter", "observers", "text"),
+    [
+        (fetched(300), (replica(3, directory=33),), "stop it if it still runs"),
+        (fetched(3_000), (), "voter 3 fetched 3.0 s ago"),
+        (fetched(60_000), (), "does not follow the quorum: format it"),
+    ],
+    ids=["runs twice", "killed a moment ago", "not started"],
+)
+def test_a_replacement_waits(
+    voter: ReplicaState, observers: tuple[ReplicaState, ...], text: str
+) -> None:
+    change = replaced(leader(), replica(2), voter, observers=observers)
+    assert change.needed
+    assert text in problem(change.addition)
+
+
+def test_a_replacement_needs_the_majority_of_the_others() -> None:
+    lost = (leader(), replica(2, silent=True), replica(3, silent=True))
+    change = replaced(*lost, observers=(replica(3, directory=33),))
+    assert "1 of 2 voters would fetch, 2 are needed: start 2 first" in change.addition.problems
+
+
+def test_the_sentence_for_a_voter_that_cannot_be_added_names_the_replacement() -> None:
+    silent = addition(quorum(leader(), replica(2), replica(3, silent=True)), CONTROLLERS, 3)
+    assert problem(silent).endswith("if its disk was replaced, kwire quorum replace 3")
 
 
 def test_a_directory_id_that_no_observer_has_is_a_problem() -> None:
@@ -141,4 +209,4 @@ def test_static_voters_cannot_be_changed(id_: int) -> None:
     static = [replace(one, replica_directory_id=None) for one in THREE]
     told = quorum(*static, observers=(replica(4),))
     change = addition(told, CONTROLLERS, id_) if id_ == 4 else removal(told, id_)
-    assert "kraft.version" in problem(change)
+    assert "kwire quorum upgrade --plan" in problem(change)

@@ -43,7 +43,7 @@ class _Partition(Struct):
 
 class _File(Struct):
     version: int = VERSION
-    partitions: list[_Partition] = []
+    partitions: list[_Partition] | None = None
 
 
 def reassignment_json(targets: Iterable[tuple[TopicPartition, Iterable[int]]]) -> str:
@@ -59,8 +59,10 @@ def reassignment_json(targets: Iterable[tuple[TopicPartition, Iterable[int]]]) -
 def read_reassignment(text: str | bytes, name: str) -> list[TargetReplicas]:
     """Read the file called `name`; refuse what Kafka's tool refuses to execute.
 
-    Raises InvalidValue if it is no such JSON, is empty, names a partition or a broker twice, or has
-    another number of directories than of replicas.
+    A plan that found nothing to move is empty, which Kafka's tool refuses; here it moves nothing.
+
+    Raises InvalidValue if it is no such JSON, has no partitions, names a partition or a broker
+    twice, or has another number of directories than of replicas.
     """
     try:
         file = decode(text, type=_File)
@@ -68,7 +70,7 @@ def read_reassignment(text: str | bytes, name: str) -> list[TargetReplicas]:
         raise InvalidValue(f"{name} is no reassignment file: {error}") from None
     if file.version != VERSION:
         raise InvalidValue(f"{name} has version {file.version}; only version {VERSION} is known")
-    if not file.partitions:
+    if file.partitions is None:
         raise InvalidValue(f"{name} names no partition")
     targets = [_target(row, name) for row in file.partitions]
     seen: set[TopicPartition] = set()

@@ -31,6 +31,16 @@ class MovingCluster:
     ongoing: Mapping[TopicPartition, OngoingReassignment]
     replicas: Mapping[TopicPartition, tuple[int, ...]]
 
+    def waits_for_nothing(self, partition: TopicPartition) -> bool:
+        """True if a partition moves, and all replicas of its target are in sync.
+
+        Kafka ends a move when the ISR changes. An unclean election makes the new leader the whole
+        ISR after it has looked whether the move is complete (PartitionChangeBuilder.build), and if
+        the old replicas are gone nothing changes it again. Asking for the same move anew ends it.
+        """
+        state = self.layout.partitions[partition]
+        return partition in self.ongoing and set(state.replicas) <= set(state.isr)
+
 
 def moving_cluster(
     cluster_id: str,
@@ -47,7 +57,9 @@ def moving_cluster(
         replicas[state.partition] = state.replicas
         if moving is not None:
             adding = moving.adding_replicas
-            replicas[state.partition] = tuple(b for b in moving.replicas if b not in adding)
+            replicas[state.partition] = tuple(
+                broker for broker in moving.replicas if broker not in adding or broker in state.isr
+            )
             targets[-1] = PartitionReplicas(
                 partition=state.partition,
                 replicas=moving.target,

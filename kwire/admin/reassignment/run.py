@@ -72,7 +72,8 @@ async def run_reassignment(
 
     1. Take off a throttle that a process before left over.
     2. Throttle what is to be copied.
-    3. Begin the moves, but not those that are under way already, after a first run was killed.
+    3. Begin the moves, but not those that are under way already, after a first run was killed. One
+       that has nothing left to copy is asked for again, which ends it: see `waits_for_nothing`.
     4. Wait until the controller lists none of them.
     5. Take the throttle off: at the end, after an error, and when the run is cancelled; not if it
        is not to wait.
@@ -92,6 +93,7 @@ async def run_reassignment(
             key: list(replicas)
             for key, replicas in targets.items()
             if cluster.layout.partitions[key].replicas != tuple(replicas)
+            or cluster.waits_for_nothing(key)
         }
         begun = await admin.alter_partition_reassignments(changes)
         open_keys = [key for key in targets if key not in begun.failed]

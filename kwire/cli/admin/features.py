@@ -16,10 +16,11 @@ from kwire.cli.admin.feature_levels import (
 )
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.confirm import Yes, confirm
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import Column, Output, OutputForm, Table, dry_run_facts
 
 if TYPE_CHECKING:
+    from kwire.admin import AdminClient
     from kwire.admin.features import FeatureMetadata, Features, UpgradeType
     from kwire.admin.outcomes import Outcomes
 
@@ -249,18 +250,22 @@ def _update(
     dry_run: bool,
 ) -> None:
     """Send the update and show each feature's level before and after it."""
-    from kwire.admin.features import Features, FeatureUpdate
+    from kwire.admin import AdminClient
+    from kwire.admin.features import FeatureUpdate
+    from kwire.messages.metadata_versions import KRAFT_VERSION
 
     updates = {
         name: FeatureUpdate(level=level, upgrade_type=upgrade_type)
         for name, level in target_levels.items()
     }
 
-    async def update(admin: Features) -> tuple[FeatureMetadata, Outcomes[str, None]]:
+    async def update(admin: AdminClient) -> tuple[FeatureMetadata, Outcomes[str, None]]:
         before = await admin.describe_features()
+        if target_levels.get(KRAFT_VERSION):
+            await _refuse_to_stay_static(admin, before)
         return before, await admin.update_features(updates, validate_only=dry_run)
 
-    before, outcomes = cluster.run(Features, update)
+    before, outcomes = cluster.run(AdminClient, update)
 
     def levels(name: str) -> dict[str, Any]:
         finalized = before.finalized_features.get(name)
@@ -283,6 +288,24 @@ def _update(
             facts=dry_run_facts(dry_run),
         )
     )
+
+
+async def _refuse_to_stay_static(admin: AdminClient, features: FeatureMetadata) -> None:
+    """Raise CommandFailed if kraft.version would be raised and the voters would stay as they are.
+
+    Kafka 3.9 and 4.0 report success and leave static voters static (KAFKA-18979).
+    """
+    from kwire.doctor.supported_features import upgrades_static_voters
+
+    if upgrades_static_voters(features.supported_features):
+        return
+    quorum = await admin.describe_metadata_quorum()
+    if all(voter.replica_directory_id is None for voter in quorum.voters):
+        raise CommandFailed(
+            "the voters are static, and these controllers would raise kraft.version and leave them"
+            " static (KAFKA-18979): kwire quorum upgrade --plan names the steps, Kafka 4.1 first;"
+            " raise other features by their names. Nothing was changed."
+        )
 
 
 CHANGE_COLUMNS = [

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.reassignment.client import ReassignmentClient
-    from kwire.admin.reassignment.layout import ClusterLayout
     from kwire.admin.reassignment.moving_cluster import MovingCluster
     from kwire.admin.reassignment.plan import ReassignmentPlan, ReplicaMove
     from kwire.admin.reassignment.run import MoveState
@@ -97,9 +96,10 @@ def plan(
     targets = None if brokers is None else _ids(brokers)
     from kwire.admin.reassignment.client import ReassignmentClient
 
-    layout = cluster.run(ReassignmentClient, lambda admin: admin.moving_cluster()).layout
-    planned = _planned(layout, drain or [], rf, topics or [], targets)
-    if out is not None and planned.moves:
+    moving = cluster.run(ReassignmentClient, lambda admin: admin.moving_cluster())
+    planned = _planned(moving, drain or [], rf, topics or [], targets)
+    # An empty plan, too: a file of before would be applied in its place.
+    if out is not None:
         from kwire.admin.reassignment.json_file import reassignment_json
 
         out.write_text(reassignment_json((m.partition, m.new) for m in planned.moves) + "\n")
@@ -107,7 +107,7 @@ def plan(
 
 
 def _planned(
-    layout: ClusterLayout,
+    moving: MovingCluster,
     leaving: list[int],
     factor: int | None,
     topics: list[str],
@@ -116,14 +116,14 @@ def _planned(
     if leaving:
         from kwire.admin.reassignment.drain import drain
 
-        return drain(layout, leaving, targets=targets)
+        return drain(moving, leaving, targets=targets)
     if factor is not None:
         from kwire.admin.reassignment.replication_factor import set_replication_factor
 
-        return set_replication_factor(layout, factor, topics, targets=targets)
+        return set_replication_factor(moving.layout, factor, topics, targets=targets)
     from kwire.admin.reassignment.spread import spread
 
-    return spread(layout, topics, targets=targets)
+    return spread(moving.layout, topics, targets=targets)
 
 
 def _show_plan(output: Output, planned: ReassignmentPlan, out: Path | None) -> None:

@@ -102,7 +102,7 @@ def change_voters(
             screen().print(f"{done} controller {_described(planned)}")
 
     planned = cluster.run(AdminClient, plan_and_send)
-    output.show_document(_data(planned, done=not options.dry_run), draw)
+    output.show_document(plan_document(planned, done=not options.dry_run), draw)
     if options.dry_run and planned.problems:
         output.failed = True
         output.warn(f"controller {options.voter_id} cannot be {done.lower()}")
@@ -121,18 +121,24 @@ def _described(planned: VoterChangePlan) -> str:
 
 
 def _print_plan(planned: VoterChangePlan, verb: str) -> None:
+    doing = {"add": "adding", "remove": "removing"}[verb]
+    screen().print(f"DRY RUN of {doing} controller {_described(planned)}")
+    print_checks(planned)
+
+
+def print_checks(planned: VoterChangePlan) -> None:
+    """Print each check of a plan with its verdict."""
     from rich.text import Text
 
     console = screen()
-    doing = {"add": "adding", "remove": "removing"}[verb]
-    console.print(f"DRY RUN of {doing} controller {_described(planned)}")
     for check in planned.checks:
         verdict = check.verdict.value
         word = (f"  {verdict:8}", STYLES[verdict])
         console.print(Text.assemble(word, harmless(check.text)))
 
 
-def _data(planned: VoterChangePlan, *, done: bool) -> dict[str, Any]:
+def plan_document(planned: VoterChangePlan, *, done: bool) -> dict[str, Any]:
+    """Return a plan as a JSON object. done: True if it was carried out."""
     return {
         "id": planned.voter_id,
         "directoryId": uuid_text(planned.directory_id) if planned.directory_id else None,

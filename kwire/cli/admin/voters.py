@@ -78,7 +78,7 @@ def add_raft_voter(
         async with AsyncExitStack() as stack:
             controllers = admin
             if not cluster.controller and not endpoints:
-                controllers = await stack.enter_async_context(await _controllers(cluster, admin))
+                controllers = await stack.enter_async_context(await controllers_of(cluster, admin))
             return await plan_addition(
                 admin,
                 controllers,
@@ -231,7 +231,7 @@ def _read(
     return joining
 
 
-async def _controllers(cluster: ClusterOptions, admin: AdminClient) -> AdminClient:
+async def controllers_of(cluster: ClusterOptions, admin: AdminClient) -> AdminClient:
     """Return a client of the controllers: brokers list only brokers in DescribeCluster."""
     from kwire.admin import AdminClient
     from kwire.net.address import Address

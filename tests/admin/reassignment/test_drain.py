@@ -1,6 +1,7 @@
 """A broker is drained with the fewest copies, and what it had is spread evenly."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import product
 from random import Random
 
@@ -9,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kwire.admin.errors import ReassignmentRefused
-from kwire.admin.reassignment.drain import drain
+from kwire.admin.reassignment.drain import drain as drain_moving
 from kwire.admin.reassignment.layout import ClusterLayout
+from kwire.admin.reassignment.moving_cluster import moving_cluster
+from kwire.admin.reassignment.plan import ReassignmentPlan
+from kwire.admin.reassignments import OngoingReassignment
+from kwire.admin.topic_partition import TopicPartition
 from tests.support.admin.layouts import (
     applied,
     assert_valid,
@@ -20,6 +25,40 @@ from tests.support.admin.layouts import (
     partition,
     racks_of,
 )
+
+
+def drain(
+    cluster: ClusterLayout,
+    leaving: Sequence[int],
+    *,
+    targets: Sequence[int] | None = None,
+    ongoing: Mapping[TopicPartition, OngoingReassignment] | None = None,
+) -> ReassignmentPlan:
+    """Plan it for a cluster whose partitions stand still, or move as `ongoing` says."""
+    states, brokers = cluster.partitions.values(), cluster.brokers.values()
+    moving = moving_cluster("a-cluster", states, brokers, ongoing or {})
+    return drain_moving(moving, leaving, targets=targets)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "isr", "moves"),
+    [
+        ((1, 2), (1,), [((1, 2), (1,), ())]),
+        ((1, 3, 2), (1,), []),
+        ((1, 2), (), []),
+    ],
+    ids=["waits for nothing", "waits for 3", "without a leader"],
+)
+def test_a_move_that_waits_for_nothing_is_planned_again(
+    replicas: tuple[int, ...], isr: tuple[int, ...], moves: list[object]
+) -> None:
+    """As 4.3.1 leaves [2] -> [1] after an unclean election of 1: 2 is gone for good."""
+    moving = OngoingReassignment(
+        replicas=replicas, adding_replicas=replicas[:-1], removing_replicas=(2,)
+    )
+    cluster = layout(partition("a-0", *replicas, isr=isr), brokers=4)
+    plan = drain(cluster, [2], ongoing={TopicPartition("a", 0): moving})
+    assert [(move.old, move.new, move.adding) for move in plan.moves] == moves
 
 
 def test_only_the_replicas_of_the_broker_move() -> None:
