@@ -12,6 +12,7 @@ from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
 from kwire.cli.evidence import gather_evidence
 from kwire.cli.findings import findings_table, show_findings
+from kwire.cli.fix_plan import show_fix_plan
 from kwire.cli.output import Column, Output, OutputForm, Table
 
 Only = Annotated[
@@ -20,23 +21,35 @@ Only = Annotated[
         "--only", metavar="CHECK,...", help="Only these subjects, or ids that --list prints."
     ),
 ]
+FixPlan = Annotated[
+    bool,
+    typer.Option(
+        "--fix-plan", help="Print what to do as a list of commands, with ids and addresses."
+    ),
+]
 List = Annotated[
     bool, typer.Option("--list", help="List all findings that there are, and ask no cluster.")
 ]
 
 
 def _doctor(
-    cluster: ClusterOptions, output: Output, only: Only = None, list_kinds: List = False
+    cluster: ClusterOptions,
+    output: Output,
+    only: Only = None,
+    fix_plan: FixPlan = False,
+    list_kinds: List = False,
 ) -> None:
     """Find out what is wrong with a cluster and its quorum.
 
     Ask every controller by itself, dial the endpoints that voters advertise, and read the metadata
     log. Nothing is changed. Exit code 1 if there is a problem, or if a subject could not be checked
     at all; 0 for warnings.
+    With --fix-plan the advice is a list: what is done by hand, or in one case only, is a comment.
 
     \b
     kwire doctor --bootstrap-controller localhost:9093
     kwire doctor --bootstrap-controller localhost:9093 --only quorum,registrations
+    kwire doctor --bootstrap-controller localhost:9093 --fix-plan
     kwire doctor --list
     """
     from kwire.doctor.checks.nodes import NOT_CHECKED
@@ -45,9 +58,12 @@ def _doctor(
     names = _names(only)
     evidence = gather_evidence(cluster, with_image=needs_metadata(names))
     findings = examine(evidence, names)
+    output.failed = any(finding.id == NOT_CHECKED.id for finding in findings)
+    if fix_plan:
+        show_fix_plan(output, findings, cluster, evidence)
+        return
     ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
     table = findings_table(findings, {"clusterIds": ids})
-    output.failed = any(finding.id == NOT_CHECKED.id for finding in findings)
     show_findings(output, table, findings)
 
 

@@ -15,6 +15,7 @@ app = typer.Typer(
             "upgrade": "kwire.cli.quorum_upgrade:upgrade",
             "add-controller": "kwire.cli.admin.voters:add_raft_voter",
             "remove-controller": "kwire.cli.admin.voters:remove_raft_voter",
+            "replace": "kwire.cli.admin.replace_voter:replace_voter",
             "forget": "kwire.cli.admin.voters:unregister_controller",
         }
     ),

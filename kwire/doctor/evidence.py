@@ -135,6 +135,7 @@ class Evidence:
     addresses and how each is known. image: the metadata log as observed, None if no leader gave
     it; `no_image` says why. brokers: by id, what their endpoints answered; only fenced ones are
     dialled unless all were asked for. protocol: the security protocol that was spoken with all.
+    principal: the one that we logged in as, None without a user.
     """
 
     nodes: tuple[NodeEvidence, ...] = ()
@@ -143,6 +144,7 @@ class Evidence:
     no_image: str = ""
     brokers: Mapping[int, NodeEvidence] = field(default_factory=dict)
     protocol: str | None = None
+    principal: str | None = None
 
     @property
     def controllers(self) -> tuple[NodeEvidence, ...]:
@@ -211,6 +213,21 @@ class Evidence:
         return {
             node_id for node in self.controllers if node.cluster for node_id in node.cluster.nodes
         }
+
+    @property
+    def all_controllers(self) -> set[int]:
+        """The ids of all controllers: those registered, and those that answered as one."""
+        answered = {node.node_id for node in self.controllers if node.node_id is not None}
+        return self.registered_controllers | answered
+
+    @property
+    def bootstrap_servers(self) -> list[Address]:
+        """An address of each voter, by node id; of the registered controllers without a leader."""
+        known = self.addresses_of_voters
+        for endpoint in self.endpoints:
+            if not known and endpoint.origin is EndpointOrigin.REGISTRATION:
+                known.setdefault(endpoint.node_id or 0, []).append(endpoint)
+        return [endpoints[0].address for _, endpoints in sorted(known.items())]
 
     @property
     def addresses_of_voters(self) -> dict[int, list[KnownEndpoint]]:

@@ -121,6 +121,7 @@ class _Gatherer:
             nodes=tuple(self._nodes.values()),
             endpoints=tuple(self._endpoints),
             protocol=self.connect.security.protocol,
+            principal=_principal(self.connect.security),
         )
 
     async def dial(self, endpoints: Iterable[KnownEndpoint]) -> None:
@@ -159,6 +160,11 @@ class _Gatherer:
     async def _ask(self, address: Address, expected_id: int | None) -> NodeEvidence:
         async with self._limit:
             return await ask_node(self.connect, address, expected_id)
+
+
+def _principal(security: Security) -> str | None:
+    user = security.sasl.username if security.sasl else ""
+    return f"User:{user}" if user else None
 
 
 def protocol_name(code: int) -> str | None:

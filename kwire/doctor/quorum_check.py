@@ -113,10 +113,14 @@ def takes_part(evidence: Evidence, node_id: int) -> Finding:
         return _leads(evidence, node_id, node.quorum)
     if node.follows is None:
         reasons = tuple(node.refusals.values())
-        return NOT_TOLD(f"{node_id}: answers, but does not say whom it follows", *reasons)
+        text = f"{node_id}: answers, but does not say whom it follows"
+        denied = any("AUTHORIZATION_FAILED" in reason for reason in reasons)
+        return NOT_TOLD(text, *reasons, advice=None if denied else f"read the log of {node_id}")
     if node.follows.leader_id is None:
         text = f"{node_id}: answers, follows nobody in epoch {node.follows.epoch}"
-        return FOLLOWS_NOBODY(text, *_leader_elsewhere(quorum))
+        empty = "its log is empty: kwire doctor --only quorum/empty-log"
+        advice = empty if quorum_subject.has_empty_log(node) else None
+        return FOLLOWS_NOBODY(text, *_leader_elsewhere(quorum), advice=advice)
     return _follows(node_id, node, quorum, evidence.fetch_timeout_ms)
 
 
@@ -149,7 +153,7 @@ def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None, limit_
         return LEADER_SILENT(f"{text}, which does not answer from here")
     if quorum.leader_id != node.follows.leader_id:
         return NOT_HEARD(f"{text}, which was not asked", *_leader_elsewhere(quorum))
-    silent = None if replica is None else quorum_subject.silent_ms(quorum, replica)
+    silent = None if replica is None else quorum.silent_ms(replica)
     if replica is None or silent is None:
         return NOT_HEARD(f"{text}, which has had no fetch of it")
     if silent >= limit_ms:
@@ -175,7 +179,8 @@ def without(evidence: Evidence, node_id: int) -> Finding:
     """Report whether a majority of the voters is caught up without this one."""
     quorum = evidence.quorum
     if quorum is None or not quorum.voters:
-        return NOT_TOLD(f"without {node_id}: nobody leads, so that nobody knows who is caught up")
+        text = f"without {node_id}: nobody leads, so that nobody knows who is caught up"
+        return NOT_TOLD(text, advice="kwire doctor --only quorum")
     limit = evidence.fetch_timeout_ms
     voters = quorum.voters
     if all(voter.replica_id != node_id for voter in voters):

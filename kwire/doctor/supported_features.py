@@ -7,6 +7,20 @@ from collections.abc import Iterable, Mapping
 from kwire.messages.metadata_versions import METADATA_VERSION, NAMES
 from kwire.net.negotiation import VersionRange
 
+FIRST_DYNAMIC = 26
+"""4.1-IV0: the first metadata.version that only controllers know which can upgrade static voters.
+
+Only from Kafka 4.1 on a static voter sends the leader its directory id (UpdateRaftVoter at
+kraft.version 0). Kafka 3.9 and 4.0 raise kraft.version and stay static (KAFKA-18979); no request
+tells a node's release.
+"""
+
+
+def upgrades_static_voters(features: Mapping[str, VersionRange]) -> bool:
+    """True if a controller that supports these features writes static voters into the log."""
+    known = features.get(METADATA_VERSION)
+    return known is not None and known.max_version >= FIRST_DYNAMIC
+
 
 def limits(nodes: Iterable[Mapping[str, VersionRange]]) -> dict[str, int]:
     """Return for each feature the highest level that all nodes support; 0 where one has none."""

@@ -12,20 +12,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from kwire.admin.quorum import QuorumInfo
+from kwire.doctor.checks.quorum import SERVERS_KEY
 from kwire.doctor.checks.voters import VOTERS_KEY
 from kwire.doctor.evidence import Evidence, NodeEvidence, is_caught_up, listed
 from kwire.doctor.quorum_check import without
-from kwire.doctor.supported_features import level_text
+from kwire.doctor.supported_features import FIRST_DYNAMIC, level_text
 from kwire.messages.metadata_versions import KRAFT_VERSION, METADATA_VERSION
 from kwire.net.negotiation import VersionRange
 
-SERVERS_KEY = "controller.quorum.bootstrap.servers"
-FIRST_RELEASE = 26
-"""4.1-IV0: the first level that only controllers know which can do it; no request tells releases.
-
-Only from Kafka 4.1 on a static voter sends the leader its directory id (UpdateRaftVoter at
-kraft.version 0). kraft.version itself needs no metadata.version (KRaftVersion.dependencies).
-"""
 UPGRADE = "kwire features upgrade kraft.version=1"
 
 
@@ -99,7 +93,7 @@ def _already(evidence: Evidence) -> Iterator[PlanStep]:
 
 
 def _releases(evidence: Evidence) -> PlanStep:
-    """Judge what nodes registered, and what controllers tell themselves; see FIRST_RELEASE.
+    """Judge what nodes registered, and what controllers tell themselves; see FIRST_DYNAMIC.
 
     Any registration without kraft.version 1, also of a node that is gone, has the leader refuse.
     """
@@ -116,7 +110,7 @@ def _releases(evidence: Evidence) -> PlanStep:
         f"voter {node_id} supports {METADATA_VERSION} up to"
         f" {level_text(METADATA_VERSION, highest)}: older than Kafka 4.1"
         for node_id in sorted(voters & set(controllers))
-        if (highest := _highest(controllers[node_id], METADATA_VERSION)) < FIRST_RELEASE
+        if (highest := _highest(controllers[node_id], METADATA_VERSION)) < FIRST_DYNAMIC
     ]
     missing = sorted(voters - set(controllers))
     silent = [f"controller {node_id} is neither registered nor reached" for node_id in missing]

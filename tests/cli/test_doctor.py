@@ -29,8 +29,26 @@ def test_findings_come_with_what_they_rest_on_and_what_to_do(kwire: Command) -> 
         "quorum/follows-nobody  PROBLEM  controller 1 answers, but follows nobody; 0 leads"
     )
     assert second.strip() == "- controller 1 knows no leader in epoch 7"
-    assert third.strip().startswith("> read its log")
+    assert third.strip().startswith("> read the log of controller 1; ")
     assert last == "1 problem"
+    assert run.code == 1
+
+
+def test_a_fix_plan_is_a_script_in_which_only_what_is_safe_to_run_is_no_comment(
+    kwire: Command,
+) -> None:
+    with controllers_beside() as scripted:
+        scripted.leader_ids = {1: -1}
+        at = scripted.quorum.addresses(2)[0]
+        asked = ("--bootstrap-controller", at, "--only", "quorum/follows-nobody,voters")
+        run = kwire("doctor", "--fix-plan", *asked)
+        rows = kwire("doctor", "--fix-plan", "-o", "json", *asked).json["steps"]
+    first, by_hand, command, *_ = run.out.splitlines()
+    assert first.startswith("# quorum/follows-nobody: controller 1 answers, but follows nobody")
+    assert by_hand.startswith("#   read the log of controller 1; check that it reaches")
+    assert command == f"kwire quorum check --node 1 --bootstrap-controller {at}"
+    runs = [line for line in run.out.splitlines() if not line.startswith("#")]
+    assert runs == [row["step"] for row in rows if row["isCommand"] and row["when"] is None]
     assert run.code == 1
 
 

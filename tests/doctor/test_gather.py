@@ -125,7 +125,8 @@ async def test_an_error_without_a_leader_is_a_refusal_and_no_follower_of_nobody(
         evidence = await gather([at(node)], with_image=False, timeouts=SHORT)
     (answers,) = evidence.controllers
     assert answers.follows is None
-    assert answers.refusals == {"Fetch": "TOPIC_AUTHORIZATION_FAILED"}
+    reason = "TOPIC_AUTHORIZATION_FAILED: the client has no right to the topic"
+    assert answers.refusals == {"Fetch": reason}
 
 
 @in_virtual_time

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from kwire.doctor.drain_steps import drained, gone_for_good
 from kwire.doctor.evidence import Evidence, count
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
 from kwire.image import MetadataImage
 
 NONE = FindingKind(
@@ -76,21 +77,18 @@ def _fenced(evidence: Evidence, image: MetadataImage) -> Iterator[Finding]:
             yield FENCED(
                 f"broker {broker.id} is fenced; {count(number, 'partition')} {verb} it as replica",
                 _reached(evidence, broker.id),
-                advice=_advice(evidence, broker.id, number),
+                fixes=fenced_fixes(evidence, image, broker.id),
             )
         elif broker.in_controlled_shutdown:
             yield SHUTTING_DOWN(f"broker {broker.id} is in controlled shutdown")
 
 
-def _advice(evidence: Evidence, broker_id: int, replicas: int) -> str:
+def fenced_fixes(evidence: Evidence, image: MetadataImage, broker_id: int) -> list[Fix]:
+    """Return the ways on for a broker that is fenced."""
     node = evidence.brokers.get(broker_id)
-    if node is not None and node.answers:
-        return "read its log, and check its way to the controllers"
-    drain = f"kwire partitions reassign plan --drain {broker_id}, apply the plan, then "
-    return (
-        f"start it; if it is gone for good: {drain if replicas else ''}"
-        f"kwire brokers unregister {broker_id}"
-    )
+    if node is not None and node.answers and node.node_id in (None, broker_id):
+        return [fix(f"read the log of broker {broker_id}, and check its way to the controllers")]
+    return [fix(f"start broker {broker_id}"), gone_for_good(image, [broker_id])]
 
 
 def _reached(evidence: Evidence, broker_id: int) -> str:
@@ -114,6 +112,9 @@ def _offline(image: MetadataImage) -> Iterator[Finding]:
         and not image.cluster.has_online_directory(replica, directory)
     )
     for broker_id, number in sorted(lost.items()):
+        mend = f"look at the disk of broker {broker_id} and at its log; repair it and restart it"
+        # A broker that runs is not unregistered; its other directories go on.
         yield OFFLINE(
-            f"{count(number, 'replica')} of broker {broker_id} lie in an offline directory"
+            f"{count(number, 'replica')} of broker {broker_id} lie in an offline directory",
+            fixes=[fix(mend), fix(*drained(image, [broker_id]), when="if it cannot be repaired")],
         )

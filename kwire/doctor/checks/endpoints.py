@@ -14,7 +14,7 @@ from kwire.doctor.evidence import (
     count,
     is_caught_up,
 )
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
 from kwire.net.address import is_loopback, is_wildcard
 
 WILDCARD = FindingKind(
@@ -98,6 +98,8 @@ FINE = FindingKind(
     verdict=FindingVerdict.OK,
     meaning="Each voter answers at each endpoint that it advertises.",
 )
+CHECKED = "endpoints"
+
 KINDS = (
     WILDCARD,
     UNRESOLVABLE,
@@ -118,12 +120,16 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     findings = [finding for endpoint in endpoints for finding in _judge(evidence, endpoint)]
     voters = {voter.replica_id for voter in evidence.quorum.voters} if evidence.quorum else set()
     findings += [
-        NOT_DIALLED(f"no endpoint of voter {node_id} is known")
+        NOT_DIALLED(
+            f"no endpoint of voter {node_id} is known",
+            fixes=[fix(f"run kwire doctor again with the address of controller {node_id} as well")],
+        )
         for node_id in sorted(voters - {endpoint.node_id for endpoint in endpoints})
     ]
     yield from findings
     if endpoints and not findings:
-        yield FINE(f"the voters answer at {count(len(endpoints), 'endpoint')}, each itself")
+        who = "the voters" if voters_known(evidence) else "the controllers that are known"
+        yield FINE(f"{who} answer at {count(len(endpoints), 'endpoint')}, each itself")
 
 
 def _of_voters(evidence: Evidence) -> list[KnownEndpoint]:
@@ -144,40 +150,57 @@ def _of_voters(evidence: Evidence) -> list[KnownEndpoint]:
 
 
 def _judge(evidence: Evidence, endpoint: KnownEndpoint) -> Iterator[Finding]:
-    subject = f"voter {endpoint.node_id} advertises {endpoint}"
+    subject = f"{_named(evidence, endpoint)} advertises {endpoint}"
+    mend = [
+        fix(
+            f"set advertised.listeners of controller {endpoint.node_id} to an address at which it"
+            " answers all others, and restart it",
+            f"kwire doctor --only {CHECKED}",
+        )
+    ]
     source = f"from the {endpoint.origin.value}"
     node = evidence.at(endpoint.address)
     if is_wildcard(endpoint.address.host):
-        yield WILDCARD(f"{subject}, to which nobody can connect", source)
+        yield WILDCARD(f"{subject}, to which nobody can connect", source, fixes=mend)
         return
     if is_loopback(endpoint.address.host) and not _is_local(evidence):
-        yield LOOPBACK(f"{subject}, which no other machine reaches", source)
+        yield LOOPBACK(f"{subject}, which no other machine reaches", source, fixes=mend)
     protocol = _registered_protocol(evidence, endpoint)
     if protocol not in (None, evidence.protocol) and not (node and node.answers):
         ours = f"we speak {evidence.protocol}"
-        yield OTHER_PROTOCOL(f"{subject}, whose protocol is {protocol}; {ours}", source)
+        again = f"run kwire doctor again with a --command-config whose protocol is {protocol}"
+        text = f"{subject}, whose protocol is {protocol}; {ours}"
+        yield OTHER_PROTOCOL(text, source, fixes=[fix(again)])
         return
     if node is None:
-        yield NOT_DIALLED(f"{subject}, which was not dialled", source)
+        again = f"run kwire doctor again with {endpoint.address} as well"
+        yield NOT_DIALLED(f"{subject}, which was not dialled", source, fixes=[fix(again)])
     elif not node.answers:
-        yield _unanswered(evidence, endpoint, node, subject)
+        yield _unanswered(evidence, endpoint, node, subject, mend)
     elif not node.is_controller:
-        yield OTHER_NODE(f"{subject}, where {node.name} answers", source)
+        yield OTHER_NODE(f"{subject}, where {node.name} answers", source, fixes=mend)
     elif node.cluster and (expected := _cluster_id(evidence)) != node.cluster.cluster_id:
         other = f"cluster {node.cluster.cluster_id} instead of {expected}"
-        yield OTHER_CLUSTER(f"{subject}, where {node.name} answers, of {other}", source)
+        text = f"{subject}, where {node.name} answers, of {other}"
+        yield OTHER_CLUSTER(text, source, fixes=mend)
     elif node.node_id is None:
         yield UNNAMED(f"{subject}, where a controller answers that does not say which it is")
     elif node.node_id != endpoint.node_id:
-        yield OTHER_NODE(f"{subject}, where controller {node.node_id} answers", source)
+        text = f"{subject}, where controller {node.node_id} answers"
+        yield OTHER_NODE(text, source, fixes=mend)
 
 
 def _unanswered(
-    evidence: Evidence, endpoint: KnownEndpoint, node: NodeEvidence, subject: str
+    evidence: Evidence,
+    endpoint: KnownEndpoint,
+    node: NodeEvidence,
+    subject: str,
+    mend: list[Fix],
 ) -> Finding:
     reason = node.failure or ""
     if node.unreachable is Unreachable.UNRESOLVED:
-        return UNRESOLVABLE(f"{subject}, a name that does not resolve from here", reason)
+        text = f"{subject}, a name that does not resolve from here"
+        return UNRESOLVABLE(text, reason, fixes=mend)
     quorum = evidence.quorum
     fetching = quorum is not None and any(
         is_caught_up(quorum, voter, evidence.fetch_timeout_ms)
@@ -185,13 +208,28 @@ def _unanswered(
         if voter.replica_id == endpoint.node_id
     )
     if fetching:
-        return NOBODY(f"{subject}, where nobody answers from here, though it fetches", reason)
+        text = f"{subject}, where nobody answers from here, though it fetches"
+        return NOBODY(text, reason, fixes=mend)
+    start = f"start controller {endpoint.node_id}"
     return NOBODY(
         f"{subject}, where nobody answers from here; it does not fetch either",
         reason,
-        advice="start it",
+        fixes=[
+            fix(start, f"kwire quorum check --node {endpoint.node_id}"),
+            fix("mend the finding of the voter that is silent", when="if it is gone for good"),
+        ],
         verdict=FindingVerdict.WARNING,
     )
+
+
+def voters_known(evidence: Evidence) -> bool:
+    """True if a leader told its voters: without one a registered controller may not be a voter."""
+    return evidence.quorum is not None
+
+
+def _named(evidence: Evidence, endpoint: KnownEndpoint) -> str:
+    is_voter = voters_known(evidence) or endpoint.origin is EndpointOrigin.VOTER_SET
+    return f"{'voter' if is_voter else 'controller'} {endpoint.node_id}"
 
 
 def _registered_protocol(evidence: Evidence, endpoint: KnownEndpoint) -> str | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwire.doctor.evidence import Evidence
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
-from kwire.doctor.supported_features import level_text, limits
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
+from kwire.doctor.supported_features import level_text, limits, upgrades_static_voters
+from kwire.doctor.voter_fixes import UPGRADE_PLAN
 from kwire.messages.metadata_versions import KRAFT_VERSION, METADATA_VERSION
 
 RAISABLE = FindingKind(
     id="features/can-be-finalized",
     verdict=FindingVerdict.INFO,
     meaning="All registered nodes support a higher level of a feature than the finalised one.",
-    advice="when the upgrade of all nodes has proved itself: kwire features upgrade; some levels"
-    " cannot be lowered again",
+    advice="when the upgrade of all nodes has proved itself: kwire features upgrade NAME=LEVEL;"
+    " some levels cannot be lowered again",
     source="KIP-584",
 )
 FINE = FindingKind(
@@ -39,14 +40,21 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     if not nodes:
         return  # nobody has told what it supports
     # It stands in the voter set, not among the features of the image.
-    if evidence.kraft_version is None:
-        raisable.pop(KRAFT_VERSION, None)
+    controllers = image.cluster.controllers.values()
+    static_for_ever = not all(upgrades_static_voters(item.features) for item in controllers)
+    if evidence.kraft_version is None or static_for_ever:
+        raisable.pop(KRAFT_VERSION, None)  # see upgrades_static_voters
     else:
         finalized[KRAFT_VERSION] = evidence.kraft_version
     raisable = {name: level for name, level in raisable.items() if level > finalized.get(name, 0)}
     for name, highest in raisable.items():
         current = level_text(name, finalized.get(name, 0))
-        yield RAISABLE(f"{name} is {current}; all nodes support {level_text(name, highest)}")
+        proved = "when the upgrade of all nodes has proved itself"
+        mend = fix(f"kwire features upgrade {name}={highest}", when=proved)
+        if name == KRAFT_VERSION:
+            mend = fix(UPGRADE_PLAN, when=proved)
+        text = f"{name} is {current}; all nodes support {level_text(name, highest)}"
+        yield RAISABLE(text, fixes=[mend])
     if not raisable:
         level = image.features.metadata_version.level
         yield FINE(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kwire.admin.quorum import QuorumInfo
 from kwire.doctor.evidence import Evidence, NodeEvidence, listed
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 
 CLUSTER_IDS = FindingKind(
     id="identity/cluster-ids-differ",
@@ -53,7 +53,18 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     findings = []
     if len(clusters) > 1:
         parts = [f"{_names(nodes)}: {cluster_id}" for cluster_id, nodes in clusters.items()]
-        findings.append(CLUSTER_IDS(f"the controllers belong to {len(clusters)} clusters", *parts))
+        # The first address that was given stands for the cluster that is meant.
+        own, *others = clusters
+        mend = [
+            fix(
+                f"stop {_names(clusters[other])} and format anew with cluster id {own}",
+                when=f"if {_names(clusters[other])} are meant to belong to {own}",
+            )
+            for other in others
+        ]
+        mend.append(fix("leave their addresses out", when="if not"))
+        text = f"the controllers belong to {len(clusters)} clusters"
+        findings.append(CLUSTER_IDS(text, *parts, fixes=mend))
     for nodes in clusters.values():
         leaders = [node for node in nodes if node.quorum is not None]
         for first, second in combinations(leaders, 2):
@@ -68,8 +79,20 @@ def _two(first: NodeEvidence, second: NodeEvidence) -> Finding:
     assert second.quorum is not None
     text = f"{_leads(first, first.quorum)}; {_leads(second, second.quorum)}"
     if _keys(first.quorum) & _keys(second.quorum):
-        return TWO_LEADERS(text)
-    return TWO_QUORUMS(f"{text}: two quorums of one cluster id")
+        older = min(
+            (first, second), key=lambda node: node.quorum.leader_epoch if node.quorum else 0
+        )
+        cut_off = fix(f"check the way of {older.name} to the others", when="if it stays")
+        return TWO_LEADERS(text, fixes=[fix(f"kwire doctor --only {TWO_LEADERS.id}"), cut_off])
+    # The one with less of a log is the younger; both are named, since brokers may know either.
+    younger = min(
+        (first, second), key=lambda node: node.quorum.high_watermark if node.quorum else 0
+    )
+    mend = (
+        f"if the cluster's metadata is not there, stop {younger.name} at once, before brokers reach"
+        " it, and format its disk with --no-initial-controllers"
+    )
+    return TWO_QUORUMS(f"{text}: two quorums of one cluster id", fixes=[fix(mend)])
 
 
 def _leads(node: NodeEvidence, quorum: QuorumInfo) -> str:

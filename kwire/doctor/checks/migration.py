@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwire.doctor.evidence import Evidence, listed
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.image import MetadataImage
 from kwire.messages.zk_migration_state import ZkMigrationState, migration_state_name
 
@@ -55,16 +55,30 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         broker.id for broker in image.cluster.brokers.values() if broker.is_migrating_zk_broker
     )
     if state == ZkMigrationState.PRE_MIGRATION:
-        yield WAITS(f"the migration waits in state {name}: {_registered(image, remaining)}")
+        text = f"the migration waits in state {name}: {_registered(image, remaining)}"
+        enable, _, _ = WAITS.advice.partition("; ")
+        yield WAITS(text, fixes=[fix(enable, STATUS)])
     elif state == ZkMigrationState.MIGRATION:
-        yield UNDER_WAY(f"the migration is in state {name}: {_registered(image, remaining)}")
+        text = f"the migration is in state {name}: {_registered(image, remaining)}"
+        roll = f"restart {_brokers(remaining)} in KRaft mode one by one" if remaining else ""
+        yield UNDER_WAY(text, fixes=[fix(COMPARE, roll, FINALISE, STATUS)])
     elif remaining:
         verb = "is still a ZooKeeper broker" if len(remaining) == 1 else "are ZooKeeper brokers"
-        yield TOO_EARLY(f"the state of the migration is {name}, but {listed(remaining)} {verb}")
+        text = f"the state of the migration is {name}, but {listed(remaining)} {verb}"
+        yield TOO_EARLY(text, fixes=[fix(f"restart {_brokers(remaining)} in KRaft mode")])
     elif state == ZkMigrationState.POST_MIGRATION:
         yield NONE(f"the migration from ZooKeeper is finalised: its state is {name}")
     else:
         yield NONE("no migration from ZooKeeper is under way")
+
+
+COMPARE = "compare both sides: kwire migration verify with the address of ZooKeeper"
+FINALISE = "finalise when no broker is a ZooKeeper broker any more"
+STATUS = "kwire migration status"
+
+
+def _brokers(ids: list[int]) -> str:
+    return f"broker{'s' * (len(ids) > 1)} {listed(ids)}"
 
 
 def _registered(image: MetadataImage, remaining: list[int]) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
-from kwire.doctor.checks.quorum import OBSERVER_LIMIT_MS
-from kwire.doctor.evidence import EndpointOrigin, Evidence, count, is_caught_up
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.checks.quorum import has_empty_log
+from kwire.doctor.evidence import EndpointOrigin, Evidence, NodeEvidence, count, is_caught_up
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
+from kwire.doctor.voter_fixes import OBSERVER_LIMIT_MS
 from kwire.net.address import Address
+
+SLOWNESS = "a long pause of garbage collection, a slow disk, slow name lookup, or too much load"
+NEEDING_METADATA = ("registrations", "features", "brokers", "partitions")
 
 SLOW = 1.0
 """Seconds to connect and negotiate, from which on a node counts as slow."""
@@ -42,8 +47,7 @@ SLOW_NODE = FindingKind(
     id="nodes/slow",
     verdict=FindingVerdict.WARNING,
     meaning=f"A node takes more than {SLOW:.0f} s to accept a connection and tell its APIs.",
-    advice="look for a long pause of garbage collection, a slow disk, slow name lookup, or a host"
-    " that is overloaded",
+    advice=f"look for {SLOWNESS}",
     source="KIP-35",
 )
 REFUSED = FindingKind(
@@ -99,22 +103,64 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     for node in evidence.nodes:
         if node.failure and node.address in bootstrap:
             fine = False
-            yield UNREACHABLE(f"nobody answers at {node.address}", node.failure)
+            start = f"start the node at {node.address}, or leave the address out where it is used"
+            text = f"nobody answers at {node.address}"
+            yield UNREACHABLE(text, node.failure, fixes=[fix(start)])
         elif node.answers and node.seconds > SLOW:
             fine = False
-            yield SLOW_NODE(f"{node.name} took {node.seconds:.1f} s to answer at {node.address}")
+            look = f"look at {node.name} for {SLOWNESS}"
+            text = f"{node.name} took {node.seconds:.1f} s to answer at {node.address}"
+            yield SLOW_NODE(text, fixes=[fix(look, f"kwire doctor --only {SLOW_NODE.id}")])
         if node.refusals:
             fine = False
             names = " and ".join(sorted(node.refusals))
             reasons = (f"{name}: {reason}" for name, reason in sorted(node.refusals.items()))
-            yield REFUSED(f"{node.name} does not answer {names}", *reasons)
+            fixes = _refused_fixes(evidence, node)
+            yield REFUSED(f"{node.name} does not answer {names}", *reasons, fixes=fixes)
     if evidence.image is None and evidence.no_image:
         fine = False
-        yield NO_IMAGE(f"the metadata log was not read: {evidence.no_image}")
+        text = f"the metadata log was not read: {evidence.no_image}"
+        yield NO_IMAGE(text, fixes=[fix(*_read_again(evidence))])
     if fine:
         silent = len(evidence.nodes) - len(answering)
         rest = f", {silent} did not" if silent else ""
         yield FINE(f"{count(len(answering), 'node')} answered{rest}")
+
+
+def _refused_fixes(evidence: Evidence, node: NodeEvidence) -> list[Fix]:
+    """Return what to do by the reasons: rights only where rights are missing."""
+    reasons = " ".join(node.refusals.values())
+    again = f"kwire doctor --only {REFUSED.id}"
+    if "AUTHORIZATION_FAILED" in reasons:
+        return [fix(*_allowed(evidence), again)]
+    if has_empty_log(node):
+        return [fix(f"mend quorum/empty-log of {node.name}", again)]
+    if "UNSUPPORTED_VERSION" in reasons:
+        return [fix(f"upgrade {node.name}, which is too old for these requests")]
+    return [fix(f"read the log of {node.name}", again)]
+
+
+def _read_again(evidence: Evidence) -> list[str]:
+    """Return the steps after which the metadata log can be read."""
+    again = f"kwire doctor --only {','.join(NEEDING_METADATA)}"
+    if "AUTHORIZATION_FAILED" in evidence.no_image:
+        return [*_allowed(evidence), again]
+    if evidence.quorum is None:
+        return ["mend the quorum, by the findings of quorum", again]
+    return [f"{again} --timeout 300"]
+
+
+def _allowed(evidence: Evidence) -> list[str]:
+    """Return the step that gives this client the rights; a user without them cannot do it."""
+    flags = " ".join(f"--operation {name}" for name in ("Describe", "DescribeConfigs"))
+    principal = shlex.quote(evidence.principal or "User:NAME")
+    command = (
+        f"kwire acls add --cluster {flags} --operation ClusterAction --allow-principal {principal}"
+    )
+    if evidence.principal is None:
+        # Only the authorizer knows as whom it took us.
+        return [f"with an authorizer, as a super user: {command}"]
+    return ["as a super user:", command]
 
 
 def _not_asked(evidence: Evidence, bootstrap: set[Address]) -> list[Finding]:
@@ -127,7 +173,16 @@ def _not_asked(evidence: Evidence, bootstrap: set[Address]) -> list[Finding]:
         if quorum and is_caught_up(quorum, observer, OBSERVER_LIMIT_MS)
     }
     return [
-        NOT_ASKED(f"controller {endpoint.node_id} does not answer", node.failure or "")
+        NOT_ASKED(
+            f"controller {endpoint.node_id} does not answer",
+            node.failure or "",
+            fixes=[
+                fix(
+                    f"check from here {endpoint.address}, which controller {endpoint.node_id}"
+                    " advertises: it runs, and follows the leader"
+                )
+            ],
+        )
         for endpoint in {known.address: known for known in evidence.endpoints}.values()
         if (node := evidence.at(endpoint.address)) is not None
         and not node.answers

@@ -1,11 +1,12 @@
-"""Check the partitions: without a leader, under min.insync.replicas, with replicas out of sync."""
+"""Check the partitions: without a leader, under min.insync.replicas, out of sync, stuck moves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from kwire.doctor.drain_steps import LOSES, brokers_text, drained, gone_for_good, partition_text
 from kwire.doctor.evidence import Evidence, count, examples, listed
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import GONE, Finding, FindingKind, FindingVerdict, fix
 from kwire.image import MetadataImage
 from kwire.image.partition import NO_LEADER, PartitionRegistration
 from kwire.image.topics import TopicImage
@@ -39,12 +40,22 @@ UNDER_REPLICATED = FindingKind(
     advice="start the brokers that are missing; if all run, look for slow disks or networks",
     source="KIP-966",
 )
+MOVE_STUCK = FindingKind(
+    id="partitions/move-stuck",
+    verdict=FindingVerdict.WARNING,
+    meaning="Partitions move and never arrive: a broker that is to have a replica is fenced, or all"
+    " replicas are in sync and nothing ends the move. Kafka ends a move with a change of the ISR,"
+    " and after an unclean election none comes if the old replicas are gone.",
+    advice="start the brokers that are to have replicas; if they are gone, or none is missing,"
+    " kwire partitions reassign plan --drain ID, and apply the plan with --additional",
+    source="KIP-455",
+)
 FINE = FindingKind(
     id="partitions/ok",
     verdict=FindingVerdict.OK,
-    meaning="Every partition has a leader, and all replicas are in sync.",
+    meaning="Every partition has a leader, all replicas are in sync, and moves go on.",
 )
-KINDS = (LEADERLESS, UNDER_MIN_ISR, UNDER_REPLICATED, FINE)
+KINDS = (LEADERLESS, UNDER_MIN_ISR, UNDER_REPLICATED, MOVE_STUCK, FINE)
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:
@@ -52,13 +63,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     image = evidence.image
     if image is None:
         return
-    leaderless = image.topics.partitions(lambda partition: partition.leader == NO_LEADER)
-    findings = []
-    if leaderless:
-        names = (f"{_name(topic, number)} ({_elr(part)})" for topic, number, part in leaderless)
-        findings.append(
-            LEADERLESS(f"{_are(len(leaderless), 'without a leader')}", *examples(names))
-        )
+    findings = [*_leaderless(image)]
     default = max(
         (
             int(text)
@@ -81,10 +86,68 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         "under-replicated",
         lambda topic, part: len(part.isr) < len(part.replicas) and not part.is_reassigning,
     )
+    findings += _stuck(image)
     yield from findings
     total = sum(len(topic.partitions) for topic in image.topics.by_id.values())
     if not findings:
         yield FINE(f"{count(total, 'partition')}, each with a leader and all replicas in sync")
+
+
+def _leaderless(image: MetadataImage) -> Iterator[Finding]:
+    """Report partitions without a leader: start a broker that may lead, or lose records."""
+    leaderless = image.topics.partitions(lambda partition: partition.leader == NO_LEADER)
+    if not leaderless:
+        return
+    names = (f"{_name(topic, number)} ({_elr(part)})" for topic, number, part in leaderless)
+    may_lead = {
+        broker
+        for _, _, part in leaderless
+        for broker in part.isr or part.elr or part.last_known_elr or part.replicas
+    }
+    # An unclean election takes a live replica; a partition that has none must get one first.
+    electable = [
+        partition_text(topic.name, number)
+        for topic, number, part in leaderless
+        if any(image.cluster.is_active(broker) for broker in part.replicas)
+    ]
+    elect = f"kwire partitions elect {' '.join(electable)} --unclean"
+    down = {broker for broker in may_lead if not image.cluster.is_active(broker)}
+    fixes = [fix(f"start {brokers_text(down)}" if down else elect.removesuffix(" --unclean"))]
+    if len(electable) < len(leaderless):
+        fixes.append(gone_for_good(image, down or may_lead))
+    else:
+        fixes.append(fix(elect, when=GONE + LOSES))
+    yield LEADERLESS(_are(len(leaderless), "without a leader"), *examples(names), fixes=fixes)
+
+
+def _stuck(image: MetadataImage) -> Iterator[Finding]:
+    """Report moves that wait for a broker that is fenced, or for nothing at all."""
+    waiting: dict[str, set[int]] = {}
+    for topic, number, part in image.topics.partitions(lambda part: part.is_reassigning):
+        targets = [broker for broker in part.replicas if broker not in part.removing_replicas]
+        absent = {broker for broker in targets if not image.cluster.is_active(broker)}
+        if part.leader != NO_LEADER and (absent or set(targets) <= set(part.isr)):
+            waiting[_name(topic, number)] = absent
+    if not waiting:
+        return
+    absent = set().union(*waiting.values())
+    leaving = absent | {
+        broker
+        for topic, number, part in image.topics.partitions(lambda part: part.is_reassigning)
+        if waiting.get(_name(topic, number)) == set()
+        for broker in part.removing_replicas
+    }
+    plan = drained(image, leaving, "--additional")
+    fixes = [fix(*plan)]
+    if absent:
+        fixes = [fix(f"start {brokers_text(absent)}"), fix(*plan, when=GONE)]
+    reasons = (
+        f"{name} (waits for {listed(ids)})" if ids else f"{name} (all in sync)"
+        for name, ids in waiting.items()
+    )
+    number = len(waiting)
+    text = f"{count(number, 'partition')} {'moves' if number == 1 else 'move'} without an end"
+    yield MOVE_STUCK(text, *examples(reasons), fixes=fixes)
 
 
 def _sized(
@@ -93,13 +156,23 @@ def _sized(
     state: str,
     condition: Callable[[TopicImage, PartitionRegistration], bool],
 ) -> Iterator[Finding]:
-    names = [
-        f"{_name(topic, number)} ({len(part.isr)} of {len(part.replicas)} in sync)"
+    found = [
+        (topic, number, part)
         for topic, number, part in image.topics.partitions(lambda part: part.leader != NO_LEADER)
         if condition(topic, part)
     ]
-    if names:
-        yield kind(_are(len(names), state), *examples(names))
+    if not found:
+        return
+    names = (
+        f"{_name(topic, number)} ({len(part.isr)} of {len(part.replicas)} in sync)"
+        for topic, number, part in found
+    )
+    missing = {broker for _, _, part in found for broker in part.replicas if broker not in part.isr}
+    down = {broker for broker in missing if not image.cluster.is_active(broker)}
+    fixes = [fix("look for slow disks or networks of " + brokers_text(missing))]
+    if down:
+        fixes = [fix(f"start {brokers_text(down)}"), gone_for_good(image, down)]
+    yield kind(_are(len(found), state), *examples(names), fixes=fixes)
 
 
 def _min_isr(image: MetadataImage, topic: str, default: int) -> int:

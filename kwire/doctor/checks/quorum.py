@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kwire.admin.quorum import QuorumInfo, ReplicaState
 from kwire.doctor.evidence import (
@@ -14,10 +14,17 @@ from kwire.doctor.evidence import (
     listed,
     seconds_text,
 )
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
+from kwire.doctor.voter_fixes import (
+    OBSERVER_LIMIT_MS,
+    leader_at,
+    more_voters,
+    odd_voters,
+    silent_voter,
+)
 
-OBSERVER_LIMIT_MS = 10_000
-"""Milliseconds that an observer may be behind; they fetch twice a second."""
+SERVERS_KEY = "controller.quorum.bootstrap.servers"
+CHECK = "kwire quorum check"
 
 NO_LEADER = FindingKind(
     id="quorum/no-leader",
@@ -76,7 +83,8 @@ VOTER_SILENT = FindingKind(
     verdict=FindingVerdict.WARNING,
     meaning="The leader has received no fetch of a voter for longer than"
     " controller.quorum.fetch.timeout.ms.",
-    advice="start it; if it is gone for good, kwire quorum remove-controller ID",
+    advice="start it; if its disk was lost, format it with --no-initial-controllers, start it and"
+    " kwire quorum replace ID; if it is gone for good, kwire quorum remove-controller ID",
     source="KIP-836",
 )
 VOTER_LAGS = FindingKind(
@@ -117,6 +125,14 @@ OBSERVER_LAGS = FindingKind(
     advice="wait if it has just started; else look at its disk, its network and its log",
     source="KIP-836",
 )
+EMPTY_LOG = FindingKind(
+    id="quorum/empty-log",
+    verdict=FindingVerdict.PROBLEM,
+    meaning="A controller answers, and its log is empty: since its disk was formatted it has found"
+    " no leader, so that it knows no voters and refuses what needs metadata.",
+    advice="correct controller.quorum.bootstrap.servers in its properties and restart it",
+    source="KIP-853",
+)
 FINE = FindingKind(
     id="quorum/ok",
     verdict=FindingVerdict.OK,
@@ -135,6 +151,7 @@ KINDS = (
     ONE_VOTER,
     EVEN_VOTERS,
     OBSERVER_LAGS,
+    EMPTY_LOG,
     FINE,
 )
 
@@ -146,6 +163,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield from _without_leader(evidence)
         return
     findings = [
+        *_empty_logs(evidence),
         *_followers(evidence, quorum),
         *_voters(evidence, quorum),
         *_observers(quorum),
@@ -156,18 +174,13 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _without_leader(evidence: Evidence) -> Iterator[Finding]:
+    yield from _empty_logs(evidence)
     controllers = evidence.controllers
-    if not controllers:
+    if not controllers or all(has_empty_log(node) for node in controllers):
         return
     sayings = tuple(map(_followed, controllers))
     named = {node.follows.leader_id for node in controllers if node.follows} - {None}
-    if named:
-        ids = listed(leader for leader in named if leader is not None)
-        yield LEADER_UNREACHABLE(
-            f"controllers name {ids} as leader, which was not reached", *sayings
-        )
-        return
-    if all(node.follows is None for node in controllers):
+    if not named and all(node.follows is None for node in controllers):
         yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings)
         return
     silent = {
@@ -176,11 +189,49 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
         if endpoint.node_id is not None
         and (node := evidence.at(endpoint.address)) is not None
         and not node.answers
+        and evidence.controller(endpoint.node_id) is None
     }
+    start = f"start {_controllers(silent)}" if silent else ""
+    if named:
+        ids = listed(leader for leader in named if leader is not None)
+        fixes = [fix(start or f"check from here the endpoint that {ids} advertises", CHECK)]
+        text = f"controllers name {ids} as leader, which was not reached"
+        yield LEADER_UNREACHABLE(text, *sayings, fixes=fixes)
+        return
     text = f"nobody leads: {_ids(controllers)} answer" + ("s" if len(controllers) == 1 else "")
     if silent:
         text += f", {listed(silent)} {'does' if len(silent) == 1 else 'do'} not"
-    yield NO_LEADER(text, *sayings)
+    fixes = [fix(f"{start}, until a majority of the voters runs", CHECK)] if silent else []
+    yield NO_LEADER(text, *sayings, fixes=fixes)
+
+
+def has_empty_log(node: NodeEvidence) -> bool:
+    """True if a controller has never heard of a leader: not even an epoch is known to it."""
+    return node.follows is not None and node.follows.leader_id is None and node.follows.epoch == 0
+
+
+def _empty_logs(evidence: Evidence) -> Iterator[Finding]:
+    servers = ",".join(map(str, evidence.bootstrap_servers))
+    for node in evidence.controllers:
+        if has_empty_log(node):
+            mend = (
+                f"in the properties of {node.name} set {SERVERS_KEY}={servers or 'HOST:PORT,...'}"
+            )
+            yield EMPTY_LOG(
+                f"{node.name} answers with an empty log: it has not found a leader yet",
+                f"{SERVERS_KEY}={node.config(SERVERS_KEY)}",
+                fixes=[
+                    fix(
+                        f"{mend} if that is wrong, see that it reaches these, and restart it",
+                        f"kwire quorum check --node {node.node_id}",
+                    )
+                ],
+            )
+
+
+def _controllers(ids: Iterable[int]) -> str:
+    ids = sorted(ids)
+    return f"controller{'s' * (len(ids) > 1)} {listed(ids)}"
 
 
 def _ids(nodes: tuple[NodeEvidence, ...]) -> str:
@@ -202,14 +253,18 @@ def _followers(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:
     leading.add((quorum.leader_id, quorum.leader_epoch))
     for node in evidence.controllers:
         follows = node.follows
-        if follows is None or node.quorum is not None:
+        if follows is None or node.quorum is not None or has_empty_log(node):
             continue
+        check = f"kwire quorum check --node {node.node_id}"
         if follows.leader_id is None:
             text = f"{node.name} answers, but follows nobody; {quorum.leader_id} leads"
-            yield FOLLOWS_NOBODY(text, _followed(node))
+            mend = f"read the log of {node.name}; check that it reaches {leader_at(quorum)}"
+            yield FOLLOWS_NOBODY(text, _followed(node), fixes=[fix(mend, check)])
         elif (follows.leader_id, follows.epoch) not in leading:
+            stays = f"check that {node.name} reaches {leader_at(quorum)}"
             yield OTHER_LEADER(
-                f"{_followed(node)}; {quorum.leader_id} leads in epoch {quorum.leader_epoch}"
+                f"{_followed(node)}; {quorum.leader_id} leads in epoch {quorum.leader_epoch}",
+                fixes=[fix(check), fix(stays, when="if that fails")],
             )
 
 
@@ -220,20 +275,26 @@ def _voters(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:
     needed = len(quorum.voters) // 2 + 1
     if quorum.voters and live < needed:
         text = f"{quorum.leader_id} leads, but {live} of {len(quorum.voters)} voters keep up"
-        yield NO_MAJORITY(f"{text}; {needed} are needed")
+        fixes = [fix(f"start {_controllers(voter.replica_id for voter in late)}", CHECK)]
+        yield NO_MAJORITY(f"{text}; {needed} are needed", fixes=fixes)
     for voter in late:
         yield _late(evidence, quorum, voter, limit)
     if len(quorum.voters) == 1:
-        yield ONE_VOTER(f"controller {quorum.voters[0].replica_id} is the only voter")
+        text = f"controller {quorum.voters[0].replica_id} is the only voter"
+        yield ONE_VOTER(text, fixes=more_voters(evidence, quorum, 2))
     elif live == needed:
+        ids = _controllers(voter.replica_id for voter in late) if late else ""
+        mend = [fix(f"mend {ids} before you restart another", CHECK)] if late else []
         yield NO_SPARE(
             f"{live} of {len(quorum.voters)} voters keep up, and {needed} are needed: if one more"
-            " stops, nobody leads"
+            " stops, nobody leads",
+            fixes=mend or more_voters(evidence, quorum, 1),
         )
     if len(quorum.voters) > 2 and len(quorum.voters) % 2 == 0:
         spare = len(quorum.voters) - needed
         yield EVEN_VOTERS(
-            f"there are {len(quorum.voters)} voters: {spare} may fail, as with one voter less"
+            f"there are {len(quorum.voters)} voters: {spare} may fail, as with one voter less",
+            fixes=odd_voters(evidence, quorum, late),
         )
 
 
@@ -241,35 +302,35 @@ def _late(evidence: Evidence, quorum: QuorumInfo, voter: ReplicaState, limit: in
     name = f"voter {voter.replica_id}"
     node = evidence.controller(voter.replica_id)
     reached = f"it answers at {node.address}" if node else "it was not reached from here"
-    silent = silent_ms(quorum, voter)
-    if silent is None:
-        return VOTER_SILENT(f"{name} has not fetched since {quorum.leader_id} leads", reached)
-    if silent >= limit:
-        return VOTER_SILENT(f"{name} has not fetched for {seconds_text(silent)}", reached)
+    silent = quorum.silent_ms(voter)
+    if silent is None or silent >= limit:
+        since = f"for {seconds_text(silent)}" if silent else f"since {quorum.leader_id} leads"
+        fixes = silent_voter(evidence, quorum, voter, node)
+        return VOTER_SILENT(f"{name} has not fetched {since}", reached, fixes=fixes)
     behind = behind_ms(quorum, voter)
     since = "since the election" if behind is None else f"for {seconds_text(behind)}"
     lag = quorum.lag(voter)
     records = "" if lag is None else f", {count(lag, 'record')} behind"
-    return VOTER_LAGS(f"{name} fetches, but has not been caught up {since}{records}", reached)
-
-
-def silent_ms(quorum: QuorumInfo, replica: ReplicaState) -> int | None:
-    """Return for how long the leader has had no fetch of a replica; None for never."""
-    leader = quorum.leader
-    if leader is None or leader.last_fetch_timestamp is None or replica is leader:
-        return 0
-    last = replica.last_fetch_timestamp
-    return None if last is None else leader.last_fetch_timestamp - last
+    check = f"kwire quorum check --node {voter.replica_id}"
+    fixes = [fix("wait if it has just started", check)]
+    fixes.append(fix(f"look at the disk and the log of {name}", when="if it stays behind"))
+    text = f"{name} fetches, but has not been caught up {since}{records}"
+    return VOTER_LAGS(text, reached, fixes=fixes)
 
 
 def _observers(quorum: QuorumInfo) -> Iterator[Finding]:
     for observer in quorum.observers:
-        silent, behind = silent_ms(quorum, observer), behind_ms(quorum, observer)
+        silent, behind = quorum.silent_ms(observer), behind_ms(quorum, observer)
         fetches = silent is not None and silent < OBSERVER_LIMIT_MS
         if fetches and behind is not None and behind > OBSERVER_LIMIT_MS:
             lag = quorum.lag(observer)
             text = f"observer {observer.replica_id} is {seconds_text(behind)} behind"
-            yield OBSERVER_LAGS(text, *([f"{count(lag, 'record')} behind"] if lag else []))
+            look = f"look at the disk, the network and the log of node {observer.replica_id}"
+            yield OBSERVER_LAGS(
+                text,
+                *([f"{count(lag, 'record')} behind"] if lag else []),
+                fixes=[fix("wait if it has just started"), fix(look, when="if it stays behind")],
+            )
 
 
 def _fine(quorum: QuorumInfo) -> Finding:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kwire.doctor.checks.quorum import OBSERVER_LIMIT_MS
+from kwire.doctor.checks.brokers import fenced_fixes
 from kwire.doctor.evidence import Evidence, is_caught_up, listed
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import GONE, Finding, FindingKind, FindingVerdict, Fix, fix
 from kwire.doctor.supported_features import feature_text, level_text, limits
+from kwire.doctor.voter_fixes import OBSERVER_LIMIT_MS
 from kwire.image import MetadataImage
 from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
 from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.net.negotiation import VersionRange
+
+METADATA_VERSION_OF_UNREGISTRATION = 33
+"""4.4-IV2: the first that has UnregisterControllerRecord (KIP-1312)."""
 
 STALE = FindingKind(
     id="registrations/stale",
@@ -60,10 +64,11 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     }
     registered = set(image.cluster.controllers)
     stale = registered - voters - fetching
-    findings = [*_stale(evidence, image, stale), *_blocking(image, stale)]
+    findings = [*_stale(evidence, image, stale), *_blocking(evidence, image, stale)]
     if image.features.metadata_version.supports_controller_registration:
         findings += [
-            MISSING(f"voter {node_id} is not registered") for node_id in sorted(voters - registered)
+            MISSING(f"voter {node_id} is not registered", fixes=_missing_fixes(evidence, node_id))
+            for node_id in sorted(voters - registered)
         ]
     yield from findings
     if not findings and not registered:
@@ -84,29 +89,58 @@ def _stale(evidence: Evidence, image: MetadataImage, stale: set[int]) -> Iterato
             f"controller {node_id} is registered, but neither votes nor fetches",
             answers,
             f"it supports {', '.join(features)}",
-            advice=_forget(evidence, image, node_id),
+            fixes=_stale_fixes(evidence, image, node_id),
         )
 
 
-def _forget(evidence: Evidence, image: MetadataImage, node_id: int) -> str:
+def _stale_fixes(evidence: Evidence, image: MetadataImage, node_id: int) -> list[Fix]:
+    """Return the ways on: forget it where the cluster can, else have the registration renewed."""
+    if evidence.controller(node_id) is not None:
+        look = f"read the log of controller {node_id}, which runs: it does not reach the leader"
+        return [fix(look), fix(f"stop controller {node_id}", when="if it is not needed")]
+    level = METADATA_VERSION_OF_UNREGISTRATION
+    forget = f"kwire quorum forget {node_id}"
     offered = any(
         UnregisterControllerRequest.key in node.api.api_versions
         for node in evidence.leaders
         if node.api
     )
-    if offered and image.features.metadata_version.supports_controller_unregistration:
-        return f"if it is gone for good: kwire quorum forget {node_id}"
-    return STALE.advice
+    start = fix(f"start controller {node_id}")
+    if image.features.metadata_version.supports_controller_unregistration and offered:
+        return [start, fix(forget, when=GONE)]
+    if (
+        offered
+        and limits(c.features for c in image.cluster.controllers.values()).get(METADATA_VERSION, 0)
+        >= level
+    ):
+        raised = f"kwire features upgrade {METADATA_VERSION}={level}"
+        return [start, fix(raised, forget, when=GONE)]
+    renewed = (
+        f"start an empty controller of id {node_id} with the current software, which registers"
+        " anew, and stop it again: the registration then holds no feature back; it goes only with"
+        f" {METADATA_VERSION} {level} (Kafka 4.4)"
+    )
+    return [start, fix(renewed, when=GONE)]
 
 
-def _blocking(image: MetadataImage, stale: set[int]) -> Iterator[Finding]:
+def _missing_fixes(evidence: Evidence, node_id: int) -> list[Fix]:
+    check = f"kwire doctor --only {MISSING.id}"
+    if evidence.controller(node_id) is None:
+        return [fix(f"start controller {node_id}", check)]
+    return [fix(f"look in the log of controller {node_id} why registering fails", check)]
+
+
+def _blocking(evidence: Evidence, image: MetadataImage, stale: set[int]) -> Iterator[Finding]:
     """Compare what absent nodes support with what all that take part support."""
-    absent: dict[str, Mapping[str, VersionRange]] = {
-        f"controller {node_id}": image.cluster.controllers[node_id].features
+    absent: dict[str, tuple[Mapping[str, VersionRange], list[Fix]]] = {
+        f"controller {node_id}": (
+            image.cluster.controllers[node_id].features,
+            _stale_fixes(evidence, image, node_id),
+        )
         for node_id in sorted(stale)
     }
     absent |= {
-        f"broker {broker.id}": broker.features
+        f"broker {broker.id}": (broker.features, fenced_fixes(evidence, image, broker.id))
         for broker in sorted(image.cluster.brokers.values(), key=lambda broker: broker.id)
         if broker.fenced
     }
@@ -115,10 +149,11 @@ def _blocking(image: MetadataImage, stale: set[int]) -> Iterator[Finding]:
         *(b.features for b in image.cluster.brokers.values() if not b.fenced),
     ]
     for name, highest in limits(present).items():
-        for node, features in absent.items():
+        for node, (features, fixes) in absent.items():
             own = features.get(name, VersionRange(0, 0)).max_version
             if own < highest:
                 yield BLOCKS(
                     f"{name} cannot be finalized above {own}: {node} is registered and supports no"
                     f" more; all that take part support {highest}",
+                    fixes=fixes,
                 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from kwire.doctor.evidence import Evidence, NodeEvidence
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.net.address import is_loopback
 
 MECHANISM_KEY = "sasl.mechanism.controller.protocol"
@@ -73,7 +74,13 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     ]
     if len(set(protocols.values())) > 1:
         values = (f"{node.name}: {protocol}" for node, protocol in protocols.items())
-        findings.append(MIXED("the controllers' listeners have different protocols", *values))
+        text = "the controllers' listeners have different protocols"
+        most = Counter(protocols.values()).most_common(1)[0][0]
+        others = [node.name for node, protocol in protocols.items() if protocol != most]
+        mend = fix(
+            f"give the listener of {', '.join(others)} the protocol {most}, and restart them"
+        )
+        findings.append(MIXED(text, *values, fixes=[mend]))
     findings += _scram(evidence, protocols)
     yield from findings
     if protocols and not findings:
@@ -101,6 +108,7 @@ def _insecure(
             f"the listener {whose} {what}",
             *(f"{node.address}: {protocol}" for node in nodes),
             verdict=FindingVerdict.INFO if local else None,
+            fixes=[fix(f"on {', '.join(node.name for node in nodes)}: {kind.advice}")],
         )
 
 
@@ -118,4 +126,5 @@ def _scram(evidence: Evidence, protocols: dict[NodeEvidence, str]) -> Iterator[F
             " cannot be read before a leader is elected",
             f"{MECHANISM_KEY}={nodes[0].config(MECHANISM_KEY)}",
             verdict=FindingVerdict.WARNING if leads else None,
+            fixes=[fix(f"on {names}: {SCRAM.advice}")],
         )

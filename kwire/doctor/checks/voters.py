@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from uuid import UUID
 
 from kwire.admin.quorum import ReplicaState
-from kwire.doctor.checks.quorum import OBSERVER_LIMIT_MS
-from kwire.doctor.evidence import (
-    FETCH_TIMEOUT_MS,
-    Evidence,
-    NodeEvidence,
-    is_caught_up,
-    listed,
-)
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.checks.quorum import SERVERS_KEY
+from kwire.doctor.evidence import FETCH_TIMEOUT_MS, Evidence, NodeEvidence, listed
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
+from kwire.doctor.voter_fixes import UPGRADE_PLAN, fetches_with_new_disk, observing_controllers
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.text.ids import uuid_text
 
@@ -26,8 +21,7 @@ TWO_DIRECTORIES = FindingKind(
     verdict=FindingVerdict.PROBLEM,
     meaning="A node votes with one directory id and fetches with another: its disk was replaced or"
     " formatted anew, and the voter of the old disk is gone.",
-    advice="kwire quorum remove-controller ID --directory-id OLD, then kwire quorum add-controller"
-    " ID",
+    advice="kwire quorum replace ID; if two processes of this id run, stop one of them before",
     source="KIP-853",
 )
 STATIC_DIFFER = FindingKind(
@@ -61,7 +55,7 @@ STATIC = FindingKind(
     verdict=FindingVerdict.INFO,
     meaning="The voters are static, set by controller.quorum.voters: none can be added or removed"
     " while the cluster runs.",
-    advice="kwire quorum upgrade --plan: the steps to voters that can be changed, in their order",
+    advice="kwire quorum upgrade --plan names the steps to voters that can be changed",
     source="KIP-853, KAFKA-16538",
 )
 COULD_VOTE = FindingKind(
@@ -135,32 +129,24 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 def _two_directories(evidence: Evidence) -> Iterator[Finding]:
     quorum = evidence.quorum
     for voter in quorum.voters if quorum else ():
-        for observer in quorum.observers if quorum else ():
-            same = observer.replica_id == voter.replica_id
-            # The leader lists an observer for minutes after its last fetch: one that was a voter
-            # with the old disk is no finding.
-            alive = _is_newer(observer, voter)
-            if same and alive and observer.replica_directory_id != voter.replica_directory_id:
-                old, new = map(_directory, (voter, observer))
-                node_id = voter.replica_id
-                yield TWO_DIRECTORIES(
-                    f"node {node_id} votes with directory id {old} and fetches with {new}: its"
-                    " disk was replaced",
-                    advice=f"kwire quorum remove-controller {node_id} --directory-id {old}, then"
-                    f" kwire quorum add-controller {node_id}",
-                )
+        assert quorum is not None
+        if not fetches_with_new_disk(quorum, voter):
+            continue
+        observers = [other for other in quorum.observers if other.replica_id == voter.replica_id]
+        newest = max(observers, key=lambda other: other.last_fetch_timestamp or 0)
+        node_id, old, new = voter.replica_id, _directory(voter), _directory(newest)
+        silent = quorum.silent_ms(voter)
+        twice = silent is not None and silent < FETCH_TIMEOUT_MS
+        text = f"node {node_id} votes with directory id {old} and fetches with {new}"
+        stop = f"stop the process with directory id {old} in its meta.properties" if twice else ""
+        yield TWO_DIRECTORIES(
+            f"{text}: {'two of it run' if twice else 'its disk was replaced'}",
+            fixes=[fix(stop, f"kwire quorum replace {node_id}")],
+        )
 
 
-def _is_newer(observer: ReplicaState, voter: ReplicaState) -> bool:
-    """True if the observer has fetched later than the voter, or as late; or the voter never."""
-    last, others = observer.last_fetch_timestamp, voter.last_fetch_timestamp
-    # Two processes of one id both fetch, several times in this long.
-    return others is None or (last is not None and last > others - FETCH_TIMEOUT_MS)
-
-
-def _directory(replica: object) -> str:
-    directory_id = getattr(replica, "replica_directory_id", None)
-    return uuid_text(directory_id) if isinstance(directory_id, UUID) else "none"
+def _directory(replica: ReplicaState) -> str:
+    return uuid_text(replica.replica_directory_id) if replica.replica_directory_id else "none"
 
 
 def _static_lists(evidence: Evidence) -> Iterator[Finding]:
@@ -173,18 +159,14 @@ def _static_lists(evidence: Evidence) -> Iterator[Finding]:
             f"{KRAFT_VERSION} is said to be {kraft_version}, yet the voters are static",
             "DescribeQuorum: voters without directory ids",
             *(f"{node.name}: {VOTERS_KEY}={text}" for node, text in lists.items()),
+            fixes=[fix(f"leave {VOTERS_KEY} on every node", UPGRADE_PLAN)],
         )
         return
     if kraft_version:
-        for node, text in lists.items():
-            yield STATIC_LEFT(
-                f"{node.name} still has {VOTERS_KEY}, though {KRAFT_VERSION} is {kraft_version}",
-                f"{VOTERS_KEY}={text}",
-            )
+        yield from _left_over(evidence, lists)
         return
     if len({frozenset(text.replace(" ", "").split(",")) for text in lists.values()}) > 1:
-        values = (f"{node.name}: {text}" for node, text in lists.items())
-        yield STATIC_DIFFER(f"the controllers have different {VOTERS_KEY}", *values)
+        yield _different(lists)
     elif kraft_version == 0:
         able = all(_supports_dynamic(node) for node in evidence.controllers)
         yield STATIC(
@@ -193,7 +175,43 @@ def _static_lists(evidence: Evidence) -> Iterator[Finding]:
             "all controllers that answer support kraft.version 1"
             if able
             else "not all controllers support kraft.version 1",
+            fixes=[fix(UPGRADE_PLAN)],
         )
+
+
+def _left_over(evidence: Evidence, lists: dict[NodeEvidence, str]) -> Iterator[Finding]:
+    servers = ",".join(map(str, evidence.bootstrap_servers))
+    for node, text in lists.items():
+        yield STATIC_LEFT(
+            f"{node.name} still has {VOTERS_KEY}, though {KRAFT_VERSION} is"
+            f" {evidence.kraft_version}",
+            f"{VOTERS_KEY}={text}",
+            fixes=[
+                fix(
+                    f"kwire quorum check --without {node.node_id}",
+                    f"in the properties of {node.name} replace {VOTERS_KEY} by"
+                    f" {SERVERS_KEY}={servers} and restart it",
+                )
+            ],
+        )
+
+
+def _different(lists: dict[NodeEvidence, str]) -> Finding:
+    """Return the finding of lists that differ: most of the controllers are right."""
+    most = Counter(lists.values()).most_common(1)[0][0]
+    restarts = (
+        step
+        for node, text in lists.items()
+        if text != most
+        for step in (
+            f"kwire quorum check --without {node.node_id}",
+            f"in the properties of {node.name} set {VOTERS_KEY}={most} and restart it",
+        )
+    )
+    values = (f"{node.name}: {text}" for node, text in lists.items())
+    return STATIC_DIFFER(
+        f"the controllers have different {VOTERS_KEY}", *values, fixes=[fix(*restarts)]
+    )
 
 
 def _supports_dynamic(node: NodeEvidence) -> bool:
@@ -204,31 +222,21 @@ def _supports_dynamic(node: NodeEvidence) -> bool:
 def _observers(evidence: Evidence) -> Iterator[Finding]:
     """Report observers that are controllers; static voter sets have none to add."""
     quorum = evidence.quorum
-    if quorum is None or not evidence.kraft_version:
+    if quorum is None or not evidence.voters_are_dynamic:
         return
-    voters = {voter.replica_id for voter in quorum.voters}
-    for observer in quorum.observers:
-        node_id = observer.replica_id
-        fetches = is_caught_up(quorum, observer, OBSERVER_LIMIT_MS)
-        if node_id in voters or not fetches or node_id not in _controllers(evidence):
-            continue
+    for node_id in observing_controllers(evidence, quorum):
+        observer = next(other for other in quorum.observers if other.replica_id == node_id)
         node = evidence.controller(node_id)
         directory = f"directory id {_directory(observer)}"
+        stays_out = fix(f"stop controller {node_id}", when="if it is not to vote")
+        add = f"kwire quorum add-controller {node_id}"
         if node is not None and node.config(AUTO_JOIN_KEY) == "true":
             text = f"controller {node_id} does not vote and will ask to: {AUTO_JOIN_KEY} is true"
-            yield JOINS(text, directory)
+            late = fix(f"read the log of controller {node_id}", add, when="if it does not join")
+            yield JOINS(text, directory, fixes=[fix("wait"), stays_out, late])
         else:
-            yield COULD_VOTE(
-                f"controller {node_id} follows the leader and does not vote",
-                directory,
-                advice=f"kwire quorum add-controller {node_id}, or stop it",
-            )
-
-
-def _controllers(evidence: Evidence) -> set[int]:
-    """Return the ids of all controllers: those registered, and those that answered as one."""
-    answered = {node.node_id for node in evidence.controllers if node.node_id is not None}
-    return evidence.registered_controllers | answered
+            text = f"controller {node_id} follows the leader and does not vote"
+            yield COULD_VOTE(text, directory, fixes=[fix(add), stays_out])
 
 
 def _rejoining(evidence: Evidence) -> Iterator[Finding]:
@@ -242,4 +250,6 @@ def _rejoining(evidence: Evidence) -> Iterator[Finding]:
     known = sorted(node_id for node_id in ids if node_id is not None)
     if known:
         joins = "joins" if len(known) == 1 else "join"
-        yield REJOINS(f"{listed(known)} {joins} again if removed while running")
+        before = f"before kwire quorum remove-controller, stop it or set {AUTO_JOIN_KEY}=false"
+        text = f"{listed(known)} {joins} again if removed while running"
+        yield REJOINS(text, fixes=[fix(before)])

@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 from kwire.doctor.checks.endpoints import check
-from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence, Unreachable
+from kwire.doctor.evidence import (
+    EndpointOrigin,
+    Evidence,
+    FollowedLeader,
+    KnownEndpoint,
+    NodeEvidence,
+    Unreachable,
+)
 from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.net.address import Address
 from tests.support.doctor.evidence import (
@@ -41,10 +48,20 @@ def test_a_voter_that_fetches_and_is_not_reached_is_a_problem() -> None:
     )
 
 
+def test_without_a_leader_a_registered_controller_is_not_called_a_voter() -> None:
+    """Its registration stays when a controller was removed; only a leader tells who votes."""
+    evidence = evidence_of(
+        controller(1, follows=FollowedLeader(leader_id=None, epoch=3), registered=(1, 5)),
+        silent(address(5)),
+    )
+    (finding,) = check(evidence)
+    assert finding.sentence.startswith("controller 5 advertises 10.0.0.5:9093, where nobody")
+
+
 def test_a_voter_that_is_down_is_a_warning_of_its_endpoint() -> None:
     finding = judged(silent(TWO), silent_ms=60_000)
     assert finding.verdict is FindingVerdict.WARNING
-    assert finding.advice == "start it"
+    assert finding.fixes[0].steps == ("start controller 2", "kwire quorum check --node 2")
 
 
 def test_another_controller_at_the_endpoint_is_named() -> None:

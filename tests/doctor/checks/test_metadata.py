@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from msgspec.structs import replace as with_fields
 
 from kwire.doctor.checks import brokers, features, migration, nodes, partitions
 from kwire.doctor.finding import FindingVerdict
 from kwire.image.features import ZkMigrationState
+from kwire.image.partition import PartitionRegistration
 from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.net.negotiation import VersionRange
 from tests.support.doctor.evidence import (
@@ -37,9 +39,13 @@ def test_a_fenced_broker_comes_with_the_partitions_that_list_it() -> None:
     image = image_of(ONE, BROKERS, [partition((11, 12), isr=(11,), leader=11)])
     (finding,) = brokers.check(healthy(image=image))
     assert finding.sentence == "broker 12 is fenced; 1 partition lists it as replica"
-    assert finding.advice == (
-        "start it; if it is gone for good: kwire partitions reassign plan --drain 12, apply the"
-        " plan, then kwire brokers unregister 12"
+    start, gone = finding.fixes
+    assert (start.steps, gone.when) == (("start broker 12",), "if it is gone for good")
+    assert gone.steps == (
+        "start 1 further broker",
+        "kwire partitions reassign plan --drain 12 --out drain-12.json",
+        "kwire partitions reassign apply drain-12.json",
+        "kwire brokers unregister 12",
     )
 
 
@@ -50,11 +56,13 @@ def test_a_fenced_broker_that_answers_is_told_from_one_that_is_down() -> None:
     assert finding.evidence == (
         "it answers at 10.0.0.12:9093: it runs, and does not reach the active controller",
     )
-    assert finding.advice == "read its log, and check its way to the controllers"
+    assert finding.advice == ("read the log of broker 12, and check its way to the controllers")
     down = replace(evidence, brokers={12: silent(address(12))})
     (finding,) = brokers.check(down)
     assert "nothing listens there" in finding.evidence[0]
-    assert finding.advice == "start it; if it is gone for good: kwire brokers unregister 12"
+    assert finding.advice == (
+        "start broker 12; if it is gone for good: kwire brokers unregister 12"
+    )
 
 
 def test_replicas_in_a_directory_that_is_gone_are_counted() -> None:
@@ -100,6 +108,48 @@ def test_a_partition_under_min_isr_is_named_apart_from_one_with_a_replica_missin
     assert [f.id for f in partitions.check(evidence_of(easy, image=image))] == [
         "partitions/under-replicated"
     ]
+
+
+def moving(
+    *replicas: int, isr: tuple[int, ...], adding: int, removing: int
+) -> PartitionRegistration:
+    part = partition(replicas, isr=isr, leader=isr[0] if isr else -1)
+    return with_fields(part, adding_replicas=(adding,), removing_replicas=(removing,))
+
+
+@pytest.mark.parametrize(
+    ("part", "evidence", "steps"),
+    [
+        (
+            moving(11, 12, isr=(11,), adding=11, removing=12),
+            ("orders-0 (all in sync)",),
+            "kwire partitions reassign plan --drain 12 --out drain-12.json",
+        ),
+        (
+            moving(11, 12, 13, isr=(11, 13), adding=12, removing=13),
+            ("orders-0 (waits for 12)",),
+            "start broker 12",
+        ),
+        (moving(11, 13, isr=(13,), adding=11, removing=13), None, ""),
+        (moving(11, 12, isr=(), adding=11, removing=12), None, ""),
+    ],
+    ids=["nothing ends it", "a target is down", "it copies", "without a leader"],
+)
+def test_a_move_is_stuck_when_nothing_can_end_it(
+    part: PartitionRegistration, evidence: tuple[str, ...] | None, steps: str
+) -> None:
+    image = image_of(ONE, [*BROKERS, broker(13, LATEST)], [part])
+    found = [f for f in partitions.check(healthy(image=image)) if f.id == "partitions/move-stuck"]
+    assert [item.evidence for item in found] == ([evidence] if evidence else [])
+    if found:
+        assert found[0].fixes[0].steps[0] == steps
+        assert found[0].fixes[-1].steps[-1].endswith(" --additional")
+
+
+def test_a_broker_that_runs_is_not_to_be_started() -> None:
+    image = image_of(ONE, BROKERS, [partition((11,), isr=(), leader=-1, elr=(11,))])
+    (finding,) = partitions.check(healthy(image=image))
+    assert finding.fixes[0].steps == ("kwire partitions elect orders-0",)
 
 
 def test_many_partitions_are_counted_and_only_some_named() -> None:

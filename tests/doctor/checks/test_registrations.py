@@ -34,10 +34,13 @@ def test_a_removed_controller_blocks_the_upgrade_of_the_metadata_version() -> No
 def test_it_is_forgotten_by_a_command_only_where_the_cluster_can() -> None:
     new = image_of([*PRESENT, registered(5, LATEST)], [], level=33)
     (finding,) = check(healthy(image=new))
-    assert finding.advice == "if it is gone for good: kwire quorum forget 5"
+    assert finding.advice == ("start controller 5; if it is gone for good: kwire quorum forget 5")
     old = image_of([*PRESENT, registered(5, LATEST)], [], level=32)
     (finding,) = check(healthy(image=old))
-    assert "before, nothing removes it" in finding.advice
+    assert finding.fixes[1].steps == (
+        "kwire features upgrade metadata.version=33",
+        "kwire quorum forget 5",
+    )
 
 
 def test_a_fenced_broker_of_an_old_version_blocks_as_well() -> None:

@@ -35,9 +35,7 @@ def test_two_directory_ids_of_one_node_come_with_the_commands_that_mend_it() -> 
     (finding,) = check(evidence_of(controller(1, quorum)))
     assert finding.id == "voters/two-directories"
     assert "votes with directory id AAAAAAAAAAIAAAAAAACAAA and fetches with" in finding.sentence
-    assert finding.advice.startswith(
-        "kwire quorum remove-controller 2 --directory-id AAAAAAAAAAIAAAAAAACAAA, then"
-    )
+    assert finding.advice == "kwire quorum replace 2"
 
 
 def test_two_processes_of_one_id_are_found_whichever_fetched_last() -> None:
@@ -45,6 +43,10 @@ def test_two_processes_of_one_id_are_found_whichever_fetched_last() -> None:
     quorum = quorum_info([replica(1), replica(2)], [other])
     (finding,) = check(evidence_of(controller(1, quorum)))
     assert finding.id == "voters/two-directories"
+    assert finding.fixes[0].steps == (
+        "stop the process with directory id AAAAAAAAAAIAAAAAAACAAA in its meta.properties",
+        "kwire quorum replace 2",
+    )
 
 
 def test_an_old_disk_that_the_leader_still_lists_as_observer_is_no_finding() -> None:
@@ -87,7 +89,9 @@ def test_a_controller_that_follows_without_voting_could_vote() -> None:
     nodes = [controller(1, pair(3)), controller(2), controller(3)]
     (finding,) = check(evidence_of(*nodes, image=IMAGE))
     assert finding.id == "voters/observer-could-vote"
-    assert finding.advice == "kwire quorum add-controller 3, or stop it"
+    assert finding.advice == (
+        "kwire quorum add-controller 3; if it is not to vote: stop controller 3"
+    )
 
 
 def test_a_removed_controller_with_auto_join_will_be_back() -> None:

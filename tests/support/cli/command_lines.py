@@ -33,7 +33,7 @@ logdirs move t-0@1 --to /d
 logdirs replicas t-0@1
 partitions elect t-0
 partitions offsets t-0
-partitions reassign cancel t-0 --yes
+partitions reassign cancel --all --yes
 partitions reassign plan t --rf 1
 partitions reassignments
 partitions trim t-0 --before 1 --yes

@@ -39,6 +39,10 @@ checked at all (`nodes/not-checked`), else 0.
   that nothing was found means that it was looked for.
 - `--json` prints one object: `clusterIds`, `problems`, `warnings` and `findings`, each with `id`,
   `verdict`, `sentence`, `evidence`, `advice` and `source`.
+- `--fix-plan` prints the advice as a list of commands for a shell, with ids and with the addresses
+  that doctor was given. What only hands can do (start a node, edit its properties), and what holds
+  in one case only ("if it is gone for good"), is a comment in it: read it, and run what applies.
+  `-o json` has each step with `finding`, `sentence`, `when`, `step` and `isCommand`.
 - A node that does not answer costs one attempt: with `--timeout` 60, the default, 10 seconds if it
   cannot be connected to, 30 if it accepts and is silent. All are asked at once, and slow ones are
   waited for; a smaller `--timeout` makes a silent one cost less.
@@ -63,6 +67,25 @@ kwire quorum check --without 3 --bootstrap-controller localhost:9093
 answer. `--without` asks if a controller may be restarted: exit code 1 unless a majority of all
 voters is caught up without it, where caught up means less than `controller.quorum.fetch.timeout.ms`
 behind, by the leader's clock. Without either it asks for a leader that a majority keeps up with.
+
+## A fix plan
+
+```
+$ kwire doctor --fix-plan --only quorum/voter-silent --bootstrap-controller c1:9093
+# quorum/voter-silent: voter 3002 has not fetched for 11 s
+#   start controller 3002
+kwire quorum check --node 3002 --bootstrap-controller c1:9093
+#   or:
+#   if its disk was lost:
+#   format controller 3002 with --no-initial-controllers and start it
+#   kwire quorum replace 3002 --bootstrap-controller c1:9093
+#   or:
+#   if it is gone for good:
+#   kwire quorum remove-controller 3002 --bootstrap-controller c1:9093
+```
+
+Tests provoke the findings on real Kafka, do what the plan prints to the letter, and find them gone.
+`tests/doctor/test_advice.py` has for each finding the test that does it, or why none can.
 
 The other commands of `kwire quorum`, and the upgrade from static voters, are in
 [quorum.md](quorum.md).
