@@ -1,5 +1,6 @@
 """Questions on a terminal: Ctrl-C ends the command, and a secret is never shown."""
 
+from tests.support.cli.command import Command
 from tests.support.cli.terminal import ended, session
 from tests.support.eventually import eventually_blocking
 
@@ -27,3 +28,9 @@ def test_nothing_of_a_password_is_shown_between_its_two_prompts() -> None:
         assert terminal.echoes
         assert "kept" not in shown
         ended(pid)
+
+
+def test_a_voter_is_removed_only_after_a_yes(kwire: Command) -> None:
+    run = kwire("quorum", "remove-controller", "3003", "--bootstrap-controller", "127.0.0.1:1")
+    assert run.code == 2
+    assert "Take controller 3003 out of the voters? Nobody can be asked here: add --yes." in run.err

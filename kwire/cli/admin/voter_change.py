@@ -13,6 +13,7 @@ from uuid import UUID
 import typer
 
 from kwire.cli.cluster_options import ClusterOptions
+from kwire.cli.confirm import check_answerable, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import Output
 from kwire.cli.screen import screen
@@ -49,6 +50,7 @@ class VoterChangeOptions:
     directory: str | None
     dry_run: bool
     force: bool
+    yes: bool = False
 
     @property
     def directory_id(self) -> UUID | None:
@@ -72,26 +74,12 @@ def change_voters(
 ) -> None:
     """Plan a change, print the plan or send the change, and print the result.
 
-    verb, done: `add` and `Added`, or `remove` and `Removed`.
+    verb, done: `add` and `Added`, or `remove` and `Removed`, which is asked first as it cannot be
+    taken back without the directory id.
 
     Raises CommandFailed if a check sees a problem, unless options.force is set, and if the
     directory id or the endpoints are not known.
     """
-
-    async def plan_and_send(admin: AdminClient) -> VoterChangePlan:
-        planned = await plan(admin)
-        if options.dry_run:
-            return planned
-        if planned.problems and not options.force:
-            raise CommandFailed(
-                f"cannot {verb} controller {options.voter_id}: {_sentence(planned)}."
-            )
-        if planned.directory_id is None or (verb == "add" and not planned.endpoints):
-            raise CommandFailed(f"what is missing cannot be inferred: {_sentence(planned)}.")
-        for warning in planned.warnings:
-            output.warn(warning)
-        await send(admin, planned.directory_id, planned)
-        return planned
 
     from kwire.admin import AdminClient
 
@@ -101,11 +89,31 @@ def change_voters(
         else:
             screen().print(f"{done} controller {_described(planned)}")
 
-    planned = cluster.run(AdminClient, plan_and_send)
+    asks = verb == "remove" and not options.dry_run
+    question = f"Take controller {options.voter_id} out of the voters?"
+    if asks:
+        check_answerable(question, yes=options.yes)
+    planned = cluster.run(AdminClient, plan)
+    if not options.dry_run:
+        directory_id = _checked(planned, options, verb)
+        for warning in planned.warnings:
+            output.warn(warning)
+        if asks:
+            confirm(question, yes=options.yes)
+        cluster.run(AdminClient, lambda admin: send(admin, directory_id, planned))
     output.show_document(plan_document(planned, done=not options.dry_run), draw)
     if options.dry_run and planned.problems:
         output.failed = True
         output.warn(f"controller {options.voter_id} cannot be {done.lower()}")
+
+
+def _checked(planned: VoterChangePlan, options: VoterChangeOptions, verb: str) -> UUID:
+    """Return the directory id of a plan that may be carried out. Raises CommandFailed."""
+    if planned.problems and not options.force:
+        raise CommandFailed(f"cannot {verb} controller {options.voter_id}: {_sentence(planned)}.")
+    if planned.directory_id is None or (verb == "add" and not planned.endpoints):
+        raise CommandFailed(f"what is missing cannot be inferred: {_sentence(planned)}.")
+    return planned.directory_id
 
 
 def _sentence(planned: VoterChangePlan) -> str:

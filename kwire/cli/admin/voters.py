@@ -103,6 +103,7 @@ def remove_raft_voter(
     directory_id: DirectoryId = None,
     dry_run: DryRun = False,
     force: Force = False,
+    yes: Yes = False,
 ) -> None:
     """Take a controller out of the voters (KIP-853).
 
@@ -114,8 +115,9 @@ def remove_raft_voter(
 
     \b
     kwire quorum remove-controller 3003 --bootstrap-server localhost:9092
+    kwire quorum remove-controller 3003 --yes --json --bootstrap-server localhost:9092
     """
-    options = VoterChangeOptions(voter_id, directory_id, dry_run, force)
+    options = VoterChangeOptions(voter_id, directory_id, dry_run, force, yes)
     parsed_id = options.directory_id
 
     async def plan(admin: AdminClient) -> VoterChangePlan:

@@ -66,14 +66,14 @@ def test_voters_are_added_and_removed_as_kafkas_tool_sees_it(
     assert kwire("quorum", "add-controller", "3003", *controllers, "--dry-run").code == 1
 
     wrong = ("--directory-id", "AAAAAAAAQACAAAAAAAAwAA")
-    assert kwire("quorum", "remove-controller", "3003", *controllers, *wrong).code == 1
-    forced = changed(kwire, "remove-controller", "3003", *controllers, *wrong, "--force")
+    assert kwire("quorum", "remove-controller", "3003", "--yes", *controllers, *wrong).code == 1
+    forced = changed(kwire, "remove-controller", "3003", "--yes", *controllers, *wrong, "--force")
     assert forced.error.startswith("VOTER_NOT_FOUND: ")
 
-    removed = changed(kwire, "remove-controller", "3003", *controllers, "--json")
+    removed = changed(kwire, "remove-controller", "3003", "--yes", *controllers, "--json")
     assert removed.json["done"] is True
     assert removed.json["directoryId"] == node.directory_id
     assert voters(cluster) == {3000, 3001, 3002}
 
-    unknown = kwire("quorum", "remove-controller", "3003", *controllers)
+    unknown = kwire("quorum", "remove-controller", "3003", "--yes", *controllers)
     assert "controller 3003 is no voter; the voters are 300" in unknown.error

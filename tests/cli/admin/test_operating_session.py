@@ -191,7 +191,7 @@ def _shrink_to_three_without_the_leader(operator: Operator, cluster: Cluster) ->
     """Remove the leader, which runs, and one of the first voters, which is dead."""
     leader = operator.leader
     dead = next(n for n in LAYOUT.controllers if n != leader)
-    run = operator.change_voters("remove-controller", str(leader), *operator.controllers)
+    run = operator.change_voters("remove-controller", str(leader), "--yes", *operator.controllers)
     assert f"controller {leader} leads: it resigns, and another voter is elected" in run.err
     found = operator.finds("voters/observer-could-vote")
     assert found["voters/observer-could-vote"].startswith(f"controller {leader} follows")
@@ -206,7 +206,7 @@ def _shrink_to_three_without_the_leader(operator: Operator, cluster: Cluster) ->
         "voters/observer-could-vote",
         *("quorum/voter-silent", "quorum/no-spare", "endpoints/nobody-answers"),
     )
-    operator.change_voters("remove-controller", str(dead), *operator.controllers)
+    operator.change_voters("remove-controller", str(dead), "--yes", *operator.controllers)
     operator.finds("voters/observer-could-vote", "registrations/stale")
     cluster.nodes[leader].stop()
     operator.finds("registrations/stale")

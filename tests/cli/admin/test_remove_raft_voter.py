@@ -31,7 +31,7 @@ def test_removing_the_leader_warns_and_another_one_leads(
     with own_cluster(Layout.quorum()) as cluster:
         at = ("--bootstrap-controller", cluster.bootstrap_controllers)
         leader = kwire("quorum", "status", *at, "--json").json["leaderId"]
-        removed = changed(kwire, "remove-controller", str(leader), *at)
+        removed = changed(kwire, "remove-controller", str(leader), "--yes", *at)
         assert removed.code == 0, removed.err
         assert f"Warning: controller {leader} leads: it resigns" in removed.err
         after = eventually_blocking(

@@ -39,7 +39,7 @@ partitions reassignments
 partitions trim t-0 --before 1 --yes
 quorum add-controller 1
 quorum forget 1 --yes
-quorum remove-controller 1
+quorum remove-controller 1 --yes
 quotas list
 quotas set --user u producer_byte_rate=1
 quotas unset --user u producer_byte_rate
