@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -22,16 +20,10 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     check_answerable(question, yes=yes)
-    with interruptible():
-        typer.confirm(question, abort=True, err=True)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C at a question end the command as anywhere else; typer takes it for a no."""
     try:
-        yield
+        typer.confirm(question, abort=True, err=True)
     except typer.Abort as abort:
+        # typer takes Ctrl-C for a no; it ends the command as anywhere else.
         if isinstance(abort.__context__, KeyboardInterrupt):
             typer.echo(err=True)
             raise KeyboardInterrupt from None

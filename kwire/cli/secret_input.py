@@ -5,14 +5,15 @@ Arguments are seen by every user of the machine, and kept in the shell's history
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from getpass import getpass
 from pathlib import Path
 
 import typer
 
-from kwire.cli.confirm import interruptible
 from kwire.cli.errors import WrongUsage
 
 STDIN = Path("-")
@@ -48,17 +49,40 @@ def read_secret(file: Path | None, noun: str, option: str, *, confirm: bool = Fa
             raise WrongUsage(
                 f"nobody can be asked for the {noun}: give {option} FILE, - for stdin."
             )
-        with interruptible():
-            secret = typer.prompt(
-                noun.capitalize(), hide_input=True, confirmation_prompt=confirm, err=True
-            )
-        return str(secret)
+        with without_echo():
+            return _typed(noun.capitalize(), confirm=confirm)
     secret = _content(file, noun).removesuffix("\n").removesuffix("\r")
     if not secret:
         raise WrongUsage(f"the {noun} in {file} is empty.")
     if "\n" in secret:
         raise WrongUsage(f"the {noun} in {file} has more than one line.")
     return secret
+
+
+def _typed(name: str, *, confirm: bool) -> str:
+    """Return what is typed, twice the same if it is to be confirmed; an empty one is asked again.
+
+    typer.prompt throws away what is typed before it listens, and shows it. Raises typer.Abort at
+    the end of the input.
+    """
+    while True:
+        secret = _line(name)
+        if not secret:
+            continue
+        if not confirm or secret == _line(f"Repeat {name.lower()}"):
+            return secret
+        typer.echo("They are not the same: again.", err=True)
+
+
+def _line(name: str) -> str:
+    if os.name == "nt":
+        return getpass(f"{name}: ")
+    typer.echo(f"{name}: ", nl=False, err=True)
+    line = sys.stdin.readline()
+    typer.echo(err=True)
+    if not line:
+        raise typer.Abort
+    return line.removesuffix("\n")
 
 
 def read_secret_lines(file: Path, noun: str) -> list[str]:

@@ -26,6 +26,6 @@ def test_rules_that_are_wrong_are_told_before_anything_listens(
         "--config",
         str(write(file, service(listener(gated_node.address), rules="rules.yaml"))),
     )
-    assert run.code == 1
+    assert run.code == 2
     assert "rules.yaml: rules[1]: the rule has no action" in run.error
     assert "listening" not in run.err

@@ -294,7 +294,7 @@ async def test_rules_are_added_switched_and_removed_on_the_screen() -> None:
 
 
 async def test_what_is_too_long_for_its_place_ends_with_an_ellipsis() -> None:
-    async with screen(size=(90, 16)) as shown:
+    async with screen(size=(42, 16)) as shown:
         await shown.run.vote(30)
         await shown.until(lambda: len(shown.app.flows) == 32)
         flows, details = shown.flows, shown.details
