@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from kwire.capture.encoding import RecordEncoder
 from kwire.capture.file import CaptureFile
 from kwire.capture.reading import Damage, any_shows_secrets, capture_info, read_capture
 from kwire.capture.record import CaptureRecord
+from kwire.text.times import known_moment
 
 DamageReport = Callable[[Damage], None]
 """Takes the bytes that could not be read and are therefore not in the result."""
@@ -110,7 +110,8 @@ def _is_full(file: CaptureFile, age: int, seconds: float | None, size: int | Non
 
 
 def _free(directory: Path, stem: str, at: int) -> Path:
-    stamp = datetime.fromtimestamp(at // _MICROS, UTC).strftime("%Y%m%dT%H%M%SZ")
+    time = known_moment(at // _MICROS)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ") if time else "unknown"
     path, number = directory / f"{stem}-{stamp}.avro", 1
     while path.exists():
         path, number = directory / f"{stem}-{stamp}-{number}.avro", number + 1

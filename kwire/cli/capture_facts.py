@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from kwire.capture import NOTICE, CaptureRecord, Damage, capture_info, read_capture
 from kwire.proxy.flows.text import size_text
+from kwire.text.times import known_moment
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,6 +100,5 @@ _REDACTED = {"fields": "with secrets masked", "frame": "left out", "names": "ano
 
 
 def _time(micros: int | None) -> str | None:
-    if micros is None:
-        return None
-    return datetime.fromtimestamp(micros / 1_000_000, UTC).isoformat(timespec="microseconds")
+    time = None if micros is None else known_moment(micros / 1_000_000)
+    return time and time.isoformat(timespec="microseconds")

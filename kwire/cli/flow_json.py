@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from kwire.cli.record_tree import record_trees
 from kwire.proxy import ClientConnection, DecodedFlow, Notice, Tree, flow_trees, summarize
+from kwire.text.times import known_moment
 
 
 def flow_data(decoded: DecodedFlow, *, tree: bool = False, secrets: bool = False) -> dict[str, Any]:
@@ -42,8 +42,9 @@ def notice_data(notice: Notice) -> dict[str, Any]:
 
 
 def _time_and_connection(at: float, connection: ClientConnection) -> dict[str, Any]:
+    time = known_moment(at)
     return {
-        "time": datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds"),
+        "time": time and time.isoformat(timespec="microseconds"),
         "connection": connection.number,
         "client": connection.client,
         "clientNode": connection.peer,

@@ -7,7 +7,6 @@ line, whose columns are separated by two spaces or more.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -26,6 +25,7 @@ from kwire.proxy import (
     summarize,
 )
 from kwire.proxy.flows.text import printable
+from kwire.text.times import clock_text
 
 CLIENT_AND_NODE, API, LATENCY, HANDLING = 20, 25, 7, 9
 """Widths of the columns: client and node, API with version, latency, and how it was handled."""
@@ -119,8 +119,7 @@ def _padded_client_and_node(event: Event, console: Console) -> str:
 
 
 def _stamp(at: float, connection: ClientConnection) -> Iterator[tuple[str, str]]:
-    time = datetime.fromtimestamp(at).strftime("%H:%M:%S.%f")[:12]
-    yield f"{time}  ", "dim"
+    yield f"{clock_text(at)}  ", "dim"
     yield f"#{connection.number:<3} ", "dim"
 
 

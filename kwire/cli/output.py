@@ -12,12 +12,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.screen import columns, is_pipe, screen, table_of
+from kwire.text.times import moment
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -302,11 +302,8 @@ def time_values(name: str, milliseconds: int | None) -> dict[str, Any]:
     """Return a time as `nameMs`, ms since 1970, and as text in UTC; both null if not known."""
     if milliseconds is None or milliseconds < 0:
         return {f"{name}Ms": None, name: None}
-    try:
-        at = datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
-    except (ValueError, OverflowError, OSError):
-        at = None  # a peer's number, beyond the year 9999
-    return {f"{name}Ms": milliseconds, name: at}
+    at = moment(milliseconds / 1000)  # a peer's number, which may be beyond the year 9999
+    return {f"{name}Ms": milliseconds, name: at and at.isoformat(timespec="milliseconds")}
 
 
 def _message(error: Exception) -> str:

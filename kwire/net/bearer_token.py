@@ -11,10 +11,10 @@ import re
 import time
 from base64 import urlsafe_b64decode
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Protocol, Self
 
 from kwire.errors import LocalError
+from kwire.text.times import moment
 
 TOKEN_LIMIT = 64 * 1024
 """Bytes of a token, and of the answer that holds it."""
@@ -155,7 +155,5 @@ def _number(value: object) -> float | None:
 
 
 def _moment(seconds: float) -> str:
-    try:
-        return f" on {datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    except (ValueError, OSError, OverflowError):
-        return ""
+    time = moment(seconds)
+    return f" on {time:%Y-%m-%d %H:%M:%S} UTC" if time else ""

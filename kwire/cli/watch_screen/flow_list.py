@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -18,6 +17,7 @@ from kwire.cli.flow_lines import API, CLIENT_AND_NODE, LATENCY, client_and_node,
 from kwire.cli.watch_screen.flow_log import FlowLog, FlowLogEntry
 from kwire.proxy import DecodedFlow, Event, Notice, NoticeKind, Outcome, summarize
 from kwire.proxy.flows.text import printable
+from kwire.text.times import clock_text
 
 _PLAIN, _DIM, _WHO = Style(), Style(dim=True), Style(color="cyan")
 _API, _HELD = Style(bold=True), Style(color="black", bgcolor="yellow", bold=True)
@@ -167,10 +167,9 @@ def _notice(notice: Notice) -> list[Segment]:
 
 
 def _head(event: Event) -> list[Segment]:
-    time = datetime.fromtimestamp(event.at).strftime("%H:%M:%S.%f")[:12]
     asks = client_and_node(event, brief=True)
     asks = f"{asks[: CLIENT_AND_NODE - 1]}…" if len(asks) > CLIENT_AND_NODE else asks
-    return [Segment(f"{time}  ", _DIM), Segment(f"{asks:{CLIENT_AND_NODE}}  ", _WHO)]
+    return [Segment(f"{clock_text(event.at)}  ", _DIM), Segment(f"{asks:{CLIENT_AND_NODE}}  ", _WHO)]
 
 
 def _summary(decoded: DecodedFlow) -> str:

@@ -50,7 +50,7 @@ def write_pcapng(
     writer = pcapng.Writer(file, snaplen=1 << 18, linktype=RAW_IP, shb=section)
     count = 0
     for at, packet in packets(in_order(records)):
-        writer.writepkt_time(packet, at)
+        writer.writepkt_time(packet, max(at, 0.0))  # the format has none before 1970
         count += 1
     return count
 
@@ -72,7 +72,9 @@ def in_order(records: Iterable[CaptureRecord]) -> Iterator[CaptureRecord]:
         heapq.heappush(waiting, (record.at_us, number, record))
         held += _weight(record)
         latest = max(latest, record.at_us)
-        while held > WINDOW_BYTES or latest - waiting[0][0] > WINDOW_SECONDS * _MICROS:
+        while waiting and (
+            held > WINDOW_BYTES or latest - waiting[0][0] > WINDOW_SECONDS * _MICROS
+        ):
             _, _, first = heapq.heappop(waiting)
             held -= _weight(first)
             yield first
