@@ -38,7 +38,10 @@ class NewerCapture(FileError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """Bytes of a capture that cannot be read. torn: the file ends there, as after a crash."""
+    """Bytes of a capture that cannot be read. torn: the file ends there, as after a crash.
+
+    size: 0 where it is not known.
+    """
 
     file: Path | str
     offset: int
@@ -47,7 +50,8 @@ class Damage:
     torn: bool = False
 
     def __str__(self) -> str:
-        return f"{self.file}, byte {self.offset}: {self.reason} ({self.size} bytes are lost)"
+        lost = f" ({self.size} bytes are lost)" if self.size else ""
+        return f"{self.file}, byte {self.offset}: {self.reason}{lost}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

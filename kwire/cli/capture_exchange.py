@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kwire.cli.capture_files import Captures, print_written
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.flow_options import From, Meant, To, expression
 
 if TYPE_CHECKING:
     from kwire.capture import CaptureRecord
+    from kwire.proxy.capture.packets.balance import Balance
 
 
 def export(
@@ -51,57 +54,90 @@ def export(
 
 def import_(
     packets: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files of tcpdump: pcap or pcapng.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files of tcpdump: pcap or pcapng, also gzip'ed; - for stdin.",
+            allow_dash=True,
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")],
     node_port: Annotated[
         list[int] | None,
         typer.Option(
             metavar="PORT",
-            help="At which nodes listen; without it the lower port of two is the node's.",
+            help="At which nodes listen; without it SYNs tell the client, or what is a request.",
         ),
     ] = None,
     show_secrets: Annotated[
         bool, typer.Option("--show-secrets", help="Keep passwords and tokens as they are.")
     ] = False,
 ) -> None:
-    """Make a capture of what tcpdump has written on a broker.
+    """Make a capture of what tcpdump has written on a broker, and account for all of it.
+
+    Tells what is not in the file: packets that were lost or cut, and those that cannot be read. The
+    exit code is 1 then, and the capture has the rest.
 
     \b
-    tcpdump -i any -w broker.pcap port 9092
+    tcpdump -i any -s 0 -B 65536 -w broker.pcap port 9092
     kwire capture import broker.pcap --out broker.avro --node-port 9092
+    ssh broker tcpdump -i any -U -w - port 9092 | kwire capture import - --out broker.avro
     """
     from kwire.capture import CaptureFile, RecordEncoder
     from kwire.errors import KwireError
 
     file, encoder, count = CaptureFile(out, shows_secrets=show_secrets), RecordEncoder(), 0
+    balances: list[tuple[str, Balance]] = []
     try:
-        for records in _imported(packets, frozenset(node_port or ()), show_secrets):
+        for records in _imported(packets, frozenset(node_port or ()), show_secrets, balances):
             file.write(*map(encoder.encode, records))
             count += 1
         file.close()
     except (KwireError, OSError, KeyboardInterrupt):
         file.discard()
         raise
-    print_written(count, out)
+    if count:
+        print_written(count, out)
+    losses = [loss for name, balance in balances for loss in _print_balance(name, balance)]
+    if not count:
+        print_written(count, out)
+    if losses:
+        raise CommandFailed(f"not all is in the capture: {'; '.join(losses)}")
 
 
 def _imported(
-    packets: list[Path], ports: frozenset[int], show_secrets: bool
+    packets: list[Path],
+    ports: frozenset[int],
+    show_secrets: bool,
+    balances: list[tuple[str, Balance]],
 ) -> Iterator[Iterator[CaptureRecord]]:
     """Yield the records of each event; every file is a recording of its own."""
     from uuid import uuid4
 
-    from kwire.proxy.capture.pcap_import import import_events
+    from kwire.proxy.capture.pcap_import import PacketImport
     from kwire.proxy.capture.records import event_records
     from kwire.text.ids import uuid_text
 
     for path in packets:
-        capture = uuid_text(uuid4())
-        with path.open("rb") as file:
-            for number, event in enumerate(import_events(file, str(path), ports)):
+        capture, from_stdin = uuid_text(uuid4()), str(path) == "-"
+        name = "stdin" if from_stdin else str(path)
+        with nullcontext(sys.stdin.buffer) if from_stdin else path.open("rb") as file:
+            reading = PacketImport(file, name, ports)
+            balances.append((name, reading.balance))
+            for number, event in enumerate(reading.events()):
                 at = event.at
                 yield event_records(event, number, capture, at, show_secrets=show_secrets)
+
+
+def _print_balance(name: str, balance: Balance) -> Iterator[str]:
+    """Print what was read of a file and what was not; yield the losses."""
+    from kwire.text.untrusted import harmless
+
+    typer.echo(f"\n{harmless(name)}")
+    for item in balance.items:
+        typer.secho(f"  {item.name:<14}{item.text}", fg="yellow" if item.lost else None)
+        if item.lost:
+            yield f"{harmless(name)}, {item.name}: {item.text}"
 
 
 def _write_packets(

@@ -1,6 +1,7 @@
 """Files are found, planned and read slice by slice, wherever fsspec finds them."""
 
 import struct
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.support.capture.capture_records import record, write
 from tests.support.paths import FIXTURES
 from tests.support.pipeline.captured_rows import vote
 from tests.support.pipeline.damaged_captures import NO_FILES
+from tests.support.proxy.capture.packets import base, pcap
 
 LOG = FIXTURES / "logdirs" / "kafka-4.3.1"
 
@@ -144,6 +146,28 @@ def test_packets_are_rows_as_well(tmp_path: Path) -> None:
     assert (found["frame"], found["size"], found["client_id"]) == (vote(), len(vote()), "raft")
     assert found["at"] == datetime.fromtimestamp(asked.at_us / 1e6, UTC)
     assert captured(str(path)) == captured(str(path))
+
+
+@pytest.mark.parametrize("name", ["14-gz.pcap.gz", "17-ng-two-sections.pcapng"])
+def test_packets_of_every_form_are_found_and_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes((FIXTURES / "packets" / name).read_bytes())
+    (tmp_path / "no.avro.gz").touch()
+    (file,) = find([str(tmp_path)], CAPTURED)
+    kinds = Counter(row["kind"] for row in captured(file.path))
+    count = 10 if "two" in name else 5
+    assert kinds == {"REQUEST": count, "RESPONSE": count, "NOTICE": 2 * count // 5}
+
+
+def test_packets_that_are_missing_or_cannot_be_read_are_rows(tmp_path: Path) -> None:
+    path = tmp_path / "night.pcap"
+    packets = base()
+    path.write_bytes(pcap([*packets[:8], *packets[9:]])[:-3])
+    notices = [row for row in captured(str(path)) if row["kind"] == "NOTICE"]
+    assert [(row["notice"], row["text"]) for row in notices if row["notice"] != "OPENED"] == [
+        ("NOT_CAPTURED", "30 bytes of the node are not in the file"),
+        ("CLOSED", "closed"),
+        ("DAMAGE", f"{path}, byte 1124: the file ends within a packet: 37 of 40 bytes are there"),
+    ]
 
 
 def segment(folder: Path, *batches: bytes) -> Path:

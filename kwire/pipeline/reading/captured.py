@@ -21,7 +21,7 @@ from kwire.pipeline.decoding import CAPTURED
 from kwire.pipeline.reading.blocks import BlockReader
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.storage import FileKind, open_file
-from kwire.proxy.capture.pcap_import import import_events
+from kwire.proxy.capture.pcap_import import PacketImport
 from kwire.proxy.capture.records import event_records
 from kwire.text.ids import uuid_text
 
@@ -106,8 +106,15 @@ def _packet_records(path: str) -> Iterator[CaptureRecord | Damage]:
         content = hashlib.file_digest(cast(Any, file), "sha256")
     capture = uuid_text(UUID(bytes=content.digest()[:16]))
     with open_file(path) as file:
-        for number, event in enumerate(import_events(file, path)):
+        reading = PacketImport(file, path)
+        for number, event in enumerate(reading.events()):
             yield from event_records(event, number, capture, event.at)
+    # Notices tell what is missing in a connection, but not this.
+    ended = reading.balance.ended
+    if ended is not None:
+        yield Damage(file=path, offset=ended.offset, size=0, reason=ended.reason)
+    for item in reading.balance.unread_items:
+        yield Damage(file=path, offset=0, size=0, reason=f"{item.name}: {item.text}")
 
 
 def _batch(records: list[CaptureRecord], path: str) -> pa.RecordBatch:

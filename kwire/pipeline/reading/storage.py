@@ -121,4 +121,7 @@ def _kind(path: str) -> FileKind | None:
         return FileKind.SEGMENT
     if snapshot_id(name) is not None or name == BOOTSTRAP_CHECKPOINT:
         return FileKind.SNAPSHOT
-    return _SUFFIXES.get(PurePosixPath(name).suffix.lower())
+    plain = PurePosixPath(name.lower().removesuffix(".gz"))
+    kind = _SUFFIXES.get(plain.suffix)
+    # Packets may be gzip'ed, captures are not.
+    return kind if kind is FileKind.PACKETS or not name.lower().endswith(".gz") else None

@@ -113,6 +113,10 @@ class Copy:
         if not self.dropped:
             self._copies.give_back(self._size)
 
+    def cut(self) -> None:
+        """Copy no more: the bytes behind these are missing."""
+        self._room = 0
+
     def _drop(self) -> None:
         self._copies.give_back(self._size)
         self._copies.dropped += 1

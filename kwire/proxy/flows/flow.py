@@ -112,8 +112,11 @@ class Flow:
 
     @property
     def latency(self) -> float | None:
-        """Seconds from the head of the request to the head of the response; None without one."""
-        return None if self.answered is None else self.answered - self.asked
+        """Seconds from the head of the request to the head of the response; None without one.
+
+        None, too, where packets had no times.
+        """
+        return None if self.answered is None or not self.at else self.answered - self.asked
 
     @property
     def handling(self) -> str:
@@ -144,6 +147,7 @@ class NoticeKind(Enum):
     CLOSED = "closed"
     REFUSED = "refused"
     UNREADABLE = "unreadable"
+    NOT_CAPTURED = "not captured"
     TIMED_OUT = "timed out"
     BROKEN_OFF = "broken off"
     FILTER_FAILED = "filter failed"

@@ -1,0 +1,1 @@
+"""Packets of pcap and pcapng files, and the TCP connections in them."""

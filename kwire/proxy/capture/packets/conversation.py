@@ -1,0 +1,248 @@
+"""The RPCs in the bytes of one TCP connection.
+
+1. The client is the side that sent the SYN; without one, the side whose bytes are requests.
+2. A connection that began before the file is read from its first request on.
+3. Behind a gap the frame that has begun goes on, if it is longer; else the next one is searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from kwire.net.address import Address
+from kwire.proxy.capture.packets.framing import FilePairing, RequestGapFramer, ResponseGapFramer
+from kwire.proxy.capture.packets.search import FrameSearch, Requests, Responses
+from kwire.proxy.data_path.copies import Copies
+from kwire.proxy.flows.flow import ClientConnection, Event, Notice, NoticeKind
+
+_TLS_RECORDS = range(0x14, 0x18)
+
+
+class Content(Enum):
+    """The subject of a connection, as its bytes tell it."""
+
+    KAFKA = "Kafka"
+    TLS = "TLS"
+    OTHER = "not Kafka"
+    EMPTY = "without data"
+
+
+@dataclass(slots=True)
+class PacketDirection:
+    """One direction of a conversation. framer: None as long as the client is not known.
+
+    search: there while it is not known where the next frame begins. read: bytes that came; start:
+    the first four. gaps, missing: how often bytes were not in the file, and how many; cut: those of
+    them that packets were cut by. passed_over: bytes that no frame was found in. untold: missing
+    bytes of which no notice has told.
+    """
+
+    framer: RequestGapFramer | ResponseGapFramer | None = None
+    search: FrameSearch | None = None
+    read: int = 0
+    start: bytes = b""
+    gaps: int = 0
+    missing: int = 0
+    cut: int = 0
+    passed_over: int = 0
+    untold: int = 0
+
+    @property
+    def has_frames(self) -> bool:
+        """True if a frame was found."""
+        return self.framer is not None and self.framer.frames > 0
+
+    def stop_search(self, *, found: bool = False) -> None:
+        """End the search, or forget the bytes that do not go on."""
+        if self.search is None:
+            return
+        if not found:
+            self.search.reset()
+        self.passed_over += self.search.passed_over
+        self.search.passed_over = 0
+        self.search = None if found else self.search
+
+
+class Conversation:
+    """Takes the bytes of both sides of a connection; makes flows and notices of them.
+
+    ends: of side 0 and 1. client: the side of the client, None until it is known. waits: a response
+    is still to come, or the rest of a frame.
+    """
+
+    def __init__(
+        self, connection: ClientConnection, ends: tuple[Address, Address], client: int | None
+    ) -> None:
+        self.connection = connection
+        self._ends = ends
+        self.client: int | None = None
+        self.directions = (PacketDirection(), PacketDirection())
+        self._events: list[Event] = []
+        self._copies = Copies()
+        self.pairing = FilePairing(connection, self._events.append, self._copies)
+        self._requests = Requests()
+        self._now = 0.0
+        for direction in self.directions:
+            direction.search = FrameSearch(self._requests)
+        if client is not None:
+            self._find_client(client)
+
+    def open(self, at: float) -> None:
+        """Begin with the first byte of both sides: their SYNs are in the file."""
+        for direction in self.directions:
+            direction.search = None
+        self._notify(NoticeKind.OPENED, f"{self.connection.client} opened", at)
+
+    def data(self, side: int, data: bytes, at: float) -> None:
+        """Take the next bytes of a side."""
+        self._now = max(self._now, at)
+        direction = self.directions[side]
+        direction.read += len(data)
+        direction.start = direction.start or data[:4]
+        if direction.search is None:
+            self._tell_gap(side, at)
+            self._frame(side, data, at)
+        elif found := self._search(side, data):
+            self._tell_gap(side, at)
+            self._frame(side, found, at)
+
+    def gap(self, side: int, size: int, at: float, *, cut: bool) -> None:
+        """Take note of bytes that are not in the file."""
+        direction = self.directions[side]
+        first_cut = cut and not direction.cut
+        direction.gaps += 1
+        direction.missing += size
+        direction.cut += size if cut else 0
+        rest = size
+        if direction.search is not None:
+            direction.stop_search()
+            self._miss(side)
+        elif direction.framer is not None and not direction.framer.lost:
+            rest = direction.framer.skip(size, at, self._now)
+            if rest or direction.framer.headless:
+                direction.framer.headless = False
+                self._miss(side)
+            if rest:
+                self._begin_search(side)
+        if first_cut:
+            text = (
+                f"packets of the {self._name(side)} are cut in the file, the first by {size} bytes"
+            )
+            self._notify(NoticeKind.NOT_CAPTURED, text, at)
+        elif rest or not cut:
+            direction.untold += size
+
+    def end(self, reason: str, at: float, *, complete: bool) -> None:
+        """End the connection. complete: all that the node sent is in the file, or told as a gap."""
+        for side, direction in enumerate(self.directions):
+            direction.stop_search()
+            if direction.framer is not None:
+                direction.framer.finish()
+            self._tell_gap(side, at)
+        self.pairing.finish(reason, unknown=not complete)
+        content = self.content
+        if self.client is None and content in (Content.TLS, Content.OTHER):
+            size = sum(direction.read for direction in self.directions)
+            about = "TLS, which is not decrypted" if content is Content.TLS else "not Kafka"
+            text = f"{about}: no request in {size} bytes"
+            self._notify(NoticeKind.UNREADABLE, text, at)
+        self._notify(NoticeKind.CLOSED, reason, at)
+
+    def take_events(self) -> list[Event]:
+        """Return the flows and notices since the last call."""
+        events = self._events.copy()
+        self._events.clear()
+        return events
+
+    @property
+    def waits(self) -> bool:
+        """True if a response is still to come, or the rest of a frame."""
+        framers = (direction.framer for direction in self.directions)
+        return self.pairing.waits or any(framer and framer.unfinished for framer in framers)
+
+    @property
+    def content(self) -> Content:
+        """The subject, as far as it is known."""
+        if any(direction.has_frames for direction in self.directions):
+            return Content.KAFKA
+        if any(_is_tls(direction.start) for direction in self.directions):
+            return Content.TLS
+        sizes = (direction.read + direction.missing for direction in self.directions)
+        return Content.OTHER if any(sizes) else Content.EMPTY
+
+    @property
+    def is_refused(self) -> bool:
+        """True if the first bytes are not Kafka's."""
+        framers = (direction.framer for direction in self.directions)
+        return self.content is Content.OTHER and any(framer and framer.lost for framer in framers)
+
+    def _find_client(self, side: int) -> None:
+        """Frame the bytes of both sides from now on: the client is known."""
+        self.client = side
+        self.connection.client = str(self._ends[side])
+        self.connection.upstream = str(self._ends[1 - side])
+        requests, responses = self.directions[side], self.directions[1 - side]
+        requests.framer = RequestGapFramer(self.pairing, self._copies)
+        responses.framer = ResponseGapFramer(self.pairing, self._copies)
+        responses.stop_search()
+        responses.search = FrameSearch(Responses(self.pairing))
+
+    def _begin_search(self, side: int) -> None:
+        candidates = self._requests if side == self.client else Responses(self.pairing)
+        self.directions[side].search = FrameSearch(candidates)
+
+    def _search(self, side: int, data: bytes) -> bytes:
+        """Return the bytes from the first frame on, none if it was not found."""
+        direction = self.directions[side]
+        assert direction.search is not None
+        self._requests.client_id = (self.connection.client_id or "").encode()
+        found = direction.search.feed(data)
+        if found is None:
+            return b""
+        direction.stop_search(found=True)
+        if self.client is None:
+            self._find_client(side)
+        if side == self.client and not direction.has_frames:
+            self.pairing.requests_missing = True  # those before the file
+        assert direction.framer is not None
+        direction.framer.resumed = True
+        return found
+
+    def _frame(self, side: int, data: bytes, at: float) -> None:
+        framer = self.directions[side].framer
+        assert framer is not None
+        if framer.lost:
+            self.directions[side].passed_over += len(data)
+            return
+        while data and (rest := framer.feed_on(data, at, self._now)):
+            self._miss(side)
+            self._begin_search(side)
+            data = self._search(side, rest)
+
+    def _miss(self, side: int) -> None:
+        if side == self.client:
+            self.pairing.miss_requests()
+        else:
+            self.pairing.miss_responses()
+
+    def _name(self, side: int) -> str:
+        if self.client is None:
+            return str(self._ends[side])
+        return "client" if side == self.client else "node"
+
+    def _tell_gap(self, side: int, at: float) -> None:
+        direction = self.directions[side]
+        if not direction.untold:
+            return
+        text = f"{direction.untold} bytes of the {self._name(side)} are not in the file"
+        direction.untold = 0
+        self._notify(NoticeKind.NOT_CAPTURED, text, at)
+
+    def _notify(self, kind: NoticeKind, text: str, at: float) -> None:
+        notice = Notice(connection=self.connection, at=at, kind=kind, text=text)
+        self._events.append(notice)
+
+
+def _is_tls(start: bytes) -> bool:
+    return len(start) > 2 and start[0] in _TLS_RECORDS and start[1] == 3 and start[2] < 5
