@@ -23,11 +23,12 @@ class Balance:
     """Numbers of packets and bytes, and their reasons.
 
     not_tcp: packets without TCP, by what they have. unread: packets that may have had TCP, by what
-    they are. connections, sizes: by content. gaps, missing: of Kafka's connections, and of those
-    that may be; cut: the part of them that packets were cut by. passed_over: bytes behind gaps that
-    no frame was found in; before: those of connections that began before the file. unanswered:
-    requests whose response may be missing; orphans: responses whose request is. given_up:
-    connections that were not followed to their end. ended: why reading ended early.
+    they are. connections, sizes: by content. missing: bytes of Kafka's connections, and of those
+    that may be; cut: the part of them that packets were cut by. late: directions whose first bytes
+    are missing. passed_over: bytes behind gaps that no frame was found in; before: those of
+    connections that began before the file. unanswered: requests whose response may be missing;
+    orphans: responses whose request is. given_up: connections that were not followed to their end.
+    ended: why reading ended early.
     """
 
     packets: int = 0
@@ -37,9 +38,9 @@ class Balance:
     unread: Counter[str] = field(default_factory=Counter)
     connections: Counter[Content] = field(default_factory=Counter)
     sizes: Counter[Content] = field(default_factory=Counter)
-    gaps: int = 0
     missing: int = 0
     cut: int = 0
+    late: int = 0
     passed_over: int = 0
     before: int = 0
     unanswered: int = 0
@@ -56,9 +57,9 @@ class Balance:
             self.sizes[content] += direction.read
             if content is Content.TLS or conversation.is_refused:
                 continue
-            self.gaps += direction.gaps
             self.missing += direction.missing
             self.cut += direction.cut
+            self.late += direction.is_late
             if content is Content.KAFKA and direction.gaps:
                 self.passed_over += direction.passed_over
             elif content is Content.KAFKA:
@@ -80,11 +81,12 @@ class Balance:
             (self.without_time, "without time", f"{self.without_time:,} packets"),
             (self.before, "begun before", f"{self.before:,} bytes up to the first request"),
             (self.unanswered, "unknown", f"{_many(self.unanswered, 'response')} not in the file"),
-            (self.orphans, "unpaired", f"{_many(self.orphans, 'response')} without their requests"),
+            (self.orphans, "unpaired", f"{_many(self.orphans, 'response')} to missing requests"),
         ]
         missing, end = self.missing - self.cut, self.ended
         losses = [
             (missing, "missing", f"{missing:,} bytes that are not in the file"),
+            (self.late, "missing", f"the first bytes of {_many(self.late, 'direction')}"),
             (self.cut, "cut", f"{self.cut:,} bytes at the ends of packets"),
             (self.passed_over, "passed over", f"{self.passed_over:,} bytes behind missing ones"),
             (self.given_up, "given up", f"{self.given_up:,} of too many connections at once"),

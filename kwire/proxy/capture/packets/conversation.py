@@ -35,7 +35,7 @@ class PacketDirection:
     search: there while it is not known where the next frame begins. read: bytes that came; start:
     the first four. gaps, missing: how often bytes were not in the file, and how many; cut: those of
     them that packets were cut by. passed_over: bytes that no frame was found in. untold: missing
-    bytes of which no notice has told.
+    bytes of which no notice has told. is_late: the first bytes are not in the file.
     """
 
     framer: RequestGapFramer | ResponseGapFramer | None = None
@@ -47,6 +47,7 @@ class PacketDirection:
     cut: int = 0
     passed_over: int = 0
     untold: int = 0
+    is_late: bool = False
 
     @property
     def has_frames(self) -> bool:
@@ -132,6 +133,14 @@ class Conversation:
             self._notify(NoticeKind.NOT_CAPTURED, text, at)
         elif rest or not cut:
             direction.untold += size
+
+    def begin_late(self, side: int, at: float) -> None:
+        """Take note that the first bytes of a side are not in the file, nor how many they are."""
+        self.directions[side].is_late = True
+        self._miss(side)
+        self._begin_search(side)
+        text = f"the first bytes of the {self._name(side)} are not in the file"
+        self._notify(NoticeKind.NOT_CAPTURED, text, at)
 
     def end(self, reason: str, at: float, *, complete: bool) -> None:
         """End the connection. complete: all that the node sent is in the file, or told as a gap."""

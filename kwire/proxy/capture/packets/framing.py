@@ -22,13 +22,14 @@ class FilePairing(Pairing):
     responses. unanswered: requests whose response may have been sent.
     """
 
-    __slots__ = ("_doubtful", "_ending", "orphans", "requests_missing", "unanswered")
+    __slots__ = ("_ending", "_last_asked", "_unsure", "orphans", "requests_missing", "unanswered")
 
     def __init__(self, connection: ClientConnection, sink: Sink, copies: Copies) -> None:
         super().__init__(connection, sink, copies)
         self.requests_missing = False
         self.orphans = self.unanswered = 0
-        self._doubtful: Flow | None = None
+        self._unsure = False
+        self._last_asked: Flow | None = None
         self._ending = ""
 
     def miss_requests(self) -> None:
@@ -41,8 +42,8 @@ class FilePairing(Pairing):
         """Take note that frames of the node are not in the file."""
         self.doubt()
         self.token_responses = 0
-        if self._pending:
-            self._doubtful = self._pending[-1]
+        self._unsure = True
+        self._last_asked = self._pending[-1] if self._pending else None
 
     @property
     def waits(self) -> bool:
@@ -65,7 +66,7 @@ class FilePairing(Pairing):
     def lose(self, flow: Flow, reason: str) -> None:
         """End a flow without a response, which was not sent or is not in the file."""
         too_many = len(self._pending) >= PENDING_LIMIT
-        unknown = too_many or self._doubtful is not None or self._ending
+        unknown = too_many or self._unsure or self._ending
         if flow.outcome is Outcome.NO_RESPONSE:
             flow.problems.append(reason)
             self.end(flow)
@@ -78,10 +79,12 @@ class FilePairing(Pairing):
             super().lose(flow, reason)
 
     def end(self, flow: Flow) -> None:
-        """Hand a flow to the sink; those behind the last doubtful one are in no doubt."""
+        """Hand a flow to the sink; responses are known again from one that was asked later on."""
+        if flow is self._last_asked:
+            self._last_asked = None
+        elif self._last_asked is None and flow.answered is not None:
+            self._unsure = False
         super().end(flow)
-        if flow is self._doubtful:
-            self._doubtful = None
 
     def finish(self, reason: str, *, unknown: bool) -> None:
         """End what waits. unknown: a response may have come that is not in the file."""

@@ -27,6 +27,7 @@ _BUDGET, _JUDGED = 8, 32
 """Bytes that may be decoded for each byte that is searched; what judging one head counts as."""
 
 _HEAD = re.compile(rb"(?=[\x00-\x06](?s:...)\x00[\x00-\x7f]\x00[\x00-\x1f](?s:....)[\x00\xff])")
+_NAME = 4  # bytes of a client id by which a request is known
 _LEAST_REQUEST = WHOLE.size - SIZE.size
 _LEAST_RESPONSE = RESPONSE.size - SIZE.size
 
@@ -132,7 +133,8 @@ class Requests:
         if end <= len(data):
             fits = (known and begins) or _decodes(data[position + SIZE.size : end])
             return Verdict.YES if fits else Verdict.NO, size
-        if known or (begins and len(client_id) == length > 0):
+        # The packet may be cut within the client id.
+        if known or (begins and 0 < min(length, _NAME) <= len(client_id)):
             return Verdict.YES, 0
         return (Verdict.LATER, end - position) if size <= WAIT_LIMIT else (Verdict.NO, 0)
 

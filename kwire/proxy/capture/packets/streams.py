@@ -44,6 +44,9 @@ class Consumer(Protocol):
     def gap(self, side: int, size: int, at: float, *, cut: bool) -> None:
         """Take note of bytes that are not in the file. cut: a packet was cut in it."""
 
+    def begin_late(self, side: int, at: float) -> None:
+        """Take note that the first bytes of a side are not in the file, nor how many they are."""
+
 
 class _WaitingSegment(NamedTuple):
     """A segment that waits. start: bytes before it, in its direction. size: on the line.
@@ -259,9 +262,12 @@ class TcpConnection:
         if other.next is None:
             if segment.flags & TH_RST:  # of a connection that was refused
                 return 0
-            # Behind the first SYN the other direction begins, too; else it began before the file.
-            starts = segment.flags & TH_SYN != 0 or (own.whole and not own.passed)
+            # What acknowledges it and is the first itself tells the beginning of the other side.
+            first = own.whole and own.position(segment.sequence) == 0
+            starts = segment.flags & TH_SYN != 0 or first
             other.begin(segment.acknowledged, whole=starts)
+            if own.whole and not starts:
+                self._consumer.begin_late(self.side(segment) ^ 1, segment.at)
         position = other.position(segment.acknowledged)
         other.acknowledge(position, self._number)
         own.acknowledged = max(own.acknowledged, position)
@@ -313,7 +319,9 @@ class TcpConnection:
             # Two segments that wait for each other, which TCP never sends.
             return waits and not patience and self._pass_ready(in_order=False)
         _, side, end = best
-        own = self.streams[side]
+        own, waiting = self.streams[side], self.streams[1 - side].ready
+        if waiting is not None and waiting.needs > own.passed:
+            end = min(end, waiting.needs)  # what is missing behind them may answer it
         size = end - own.passed
         if size == 1 and own.first is None and own.fin is None and not patience:
             own.fin = own.passed  # what was acknowledged is a FIN that is not in the file
