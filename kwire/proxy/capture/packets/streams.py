@@ -71,14 +71,16 @@ class _Stream:
     """One direction. Positions count its bytes from the first one that is known.
 
     next: the sequence number at `passed`, None before the first packet. whole: it is known from its
-    SYN on. acks: positions that the peer acknowledged and that have not passed, with the number of
-    the packet. acknowledged: the highest of the other direction that a packet of this one named.
-    highest: end of the last byte of which a packet came. fin: the position of its FIN. held: what
-    waits, in memory.
+    SYN on, whose byte is at `origin`. moved: bytes have passed. acks: positions that the peer
+    acknowledged and that have not passed, with the number of the packet. acknowledged: the highest
+    of the other direction that a packet of this one named. highest: end of the last byte of which a
+    packet came. fin: the position of its FIN. seen: a packet came. held: what waits, in memory.
     """
 
     next: int | None = None
     whole: bool = False
+    moved: bool = False
+    origin: int = 0
     passed: int = 0
     highest: int = 0
     acknowledged: int = 0
@@ -90,10 +92,15 @@ class _Stream:
     _order: list[int] = field(default_factory=list)
 
     def begin(self, sequence: int, *, whole: bool) -> None:
-        """Set the number of the first byte, unless it is known."""
+        """Set the number of the first byte, unless it is known.
+
+        As long as none has passed, an earlier packet may come late, also that of the SYN.
+        """
         if self.next is None:
-            self.next = sequence
-            self.whole = whole
+            self.next, self.whole = sequence, whole
+        elif not (self.whole or self.moved) and (whole or self.position(sequence) < self.passed):
+            self.passed = self.origin = self.position(sequence)
+            self.next, self.whole = sequence, whole
 
     def position(self, sequence: int) -> int:
         """Return the position of a sequence number: half of them are before, half behind."""
@@ -211,14 +218,17 @@ class TcpConnection:
         side = self.side(segment)
         own, other = self.streams[side], self.streams[1 - side]
         if segment.flags & TH_SYN:
-            repeated = own.whole and own.position(segment.sequence + 1) == 0
+            start = None if own.next is None else own.position(segment.sequence + 1)
+            repeated = start is not None and (
+                start == own.origin if own.whole else abs(start) < NEAR
+            )
             # Some choose the same number again; then only the time tells a later connection.
             repeated = repeated and (not own.passed or segment.at <= self.latest)
             return not segment.flags & TH_ACK and not repeated
         if own.next is None or other.next is None or not segment.size:
             return False
         start, acknowledged = own.position(segment.sequence), other.position(segment.acknowledged)
-        least = 0 if own.whole else own.passed - FAR
+        least = own.origin if own.whole else own.passed - FAR
         return (start > own.highest + NEAR or start + segment.size < least) and not (
             own.acknowledged <= acknowledged <= other.highest + FAR
         )
@@ -263,15 +273,20 @@ class TcpConnection:
             if segment.flags & TH_RST:  # of a connection that was refused
                 return 0
             # What acknowledges it and is the first itself tells the beginning of the other side.
-            first = own.whole and own.position(segment.sequence) == 0
+            first = own.whole and own.position(segment.sequence) == own.origin
             starts = segment.flags & TH_SYN != 0 or first
             other.begin(segment.acknowledged, whole=starts)
-            if own.whole and not starts:
-                self._consumer.begin_late(self.side(segment) ^ 1, segment.at)
         position = other.position(segment.acknowledged)
         other.acknowledge(position, self._number)
         own.acknowledged = max(own.acknowledged, position)
         return position
+
+    def _begin(self, side: int) -> None:
+        """Tell, before the first byte of a side passes, if others before it are missing."""
+        own, other = self.streams[side], self.streams[1 - side]
+        if not own.moved and other.whole and not own.whole:
+            self._consumer.begin_late(side, self.latest)
+        own.moved = True
 
     def end(self) -> None:
         """Hand on what waits: no more packets will come."""
@@ -297,6 +312,7 @@ class TcpConnection:
         own = self.streams[side]
         assert own.ready is not None
         at = own.ready.at
+        self._begin(side)
         data, gap = own.take()
         if data:
             self._consumer.data(side, data, at)
@@ -322,6 +338,7 @@ class TcpConnection:
         own, waiting = self.streams[side], self.streams[1 - side].ready
         if waiting is not None and waiting.needs > own.passed:
             end = min(end, waiting.needs)  # what is missing behind them may answer it
+        self._begin(side)
         size = end - own.passed
         if size == 1 and own.first is None and own.fin is None and not patience:
             own.fin = own.passed  # what was acknowledged is a FIN that is not in the file
