@@ -101,4 +101,4 @@ _REDACTED = {"fields": "with secrets masked", "frame": "left out", "names": "ano
 
 def _time(micros: int | None) -> str | None:
     time = None if micros is None else known_moment(micros / 1_000_000)
-    return time and time.isoformat(timespec="microseconds")
+    return None if time is None else time.isoformat(timespec="microseconds")

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from rich.style import Style
 from rich.text import Text
@@ -20,6 +19,7 @@ from kwire.cli.watch_screen.flow_log import FlowLogEntry
 from kwire.proxy import DecodedFlow, Notice, NoticeKind, Outcome, flow_trees, summarize
 from kwire.proxy import Tree as Branch
 from kwire.proxy.flows.text import printable, size_text
+from kwire.text.times import moment
 
 NAMED_NUMBER = re.compile(r"-?\d+ [A-Z_]{2,}( -?\d+)?")
 """A number with its name behind it, which an edit does not take: that of an error code."""
@@ -134,7 +134,8 @@ def connection_facts(notice: Notice, rpcs: Sequence[DecodedFlow]) -> Iterator[tu
     yield "client", ", ".join([*named, connection.client])
     node = f"node {connection.node_id}, " if connection.node_id is not None else ""
     yield "to", f"{node}{connection.upstream}"
-    yield "opened", datetime.fromtimestamp(connection.at).strftime("%Y-%m-%d %H:%M:%S")
+    opened = moment(connection.at, None)
+    yield "opened", opened.strftime("%Y-%m-%d %H:%M:%S") if opened else "not known"
     ends = notice.kind is NoticeKind.CLOSED
     yield ("lasted" if ends else "age"), duration(max(0.0, notice.at - connection.at))
     apis = Counter(decoded.flow.api for decoded in rpcs)

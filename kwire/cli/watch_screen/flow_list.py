@@ -169,7 +169,10 @@ def _notice(notice: Notice) -> list[Segment]:
 def _head(event: Event) -> list[Segment]:
     asks = client_and_node(event, brief=True)
     asks = f"{asks[: CLIENT_AND_NODE - 1]}…" if len(asks) > CLIENT_AND_NODE else asks
-    return [Segment(f"{clock_text(event.at)}  ", _DIM), Segment(f"{asks:{CLIENT_AND_NODE}}  ", _WHO)]
+    return [
+        Segment(f"{clock_text(event.at)}  ", _DIM),
+        Segment(f"{asks:{CLIENT_AND_NODE}}  ", _WHO),
+    ]
 
 
 def _summary(decoded: DecodedFlow) -> str:
