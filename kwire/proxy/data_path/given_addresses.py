@@ -94,6 +94,8 @@ class GivenAddresses:
         """Read the file, if there is one. Raises BadAddressFile."""
         if self.path is None or not self.path.exists():
             return
+        if not self.path.is_file():  # it is replaced: /dev/null must not be
+            raise BadAddressFile(f"{self.path} is no regular file: name another one")
         if reason := changeable_by_others(self.path):
             raise BadAddressFile(f"the addresses are not taken: {reason}")
         try:
@@ -183,6 +185,7 @@ class GivenAddresses:
 
 def _write(path: Path, text: str) -> None:
     """Replace a file: whatever happens meanwhile, it is the one before or the new one."""
+    name, path = path, path.resolve()  # a symbolic link stays one
     fresh = path.with_name(f".{path.name}.new")
     try:
         with open_private(fresh) as file:
@@ -192,4 +195,4 @@ def _write(path: Path, text: str) -> None:
         fresh.replace(path)
         flush_folder(path.parent)
     except OSError as error:
-        raise CannotKeep(f"{path} cannot be written: {error.strerror or error}") from error
+        raise CannotKeep(f"{name} cannot be written: {error.strerror or error}") from error

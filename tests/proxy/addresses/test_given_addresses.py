@@ -1,6 +1,7 @@
 """An address that the proxy gave out outlives it: the next run listens there, or knows its node."""
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -334,3 +335,18 @@ def test_the_addresses_that_no_node_has_named_go_first(monkeypatch: pytest.Monke
     assert [*given] == [at[0], at[2]]
     given.add(at[3])
     assert [*given] == [at[2], at[3]]
+
+
+async def test_a_link_to_the_file_stays_one(tmp_path: Path) -> None:
+    link, real = tmp_path / "link.yaml", tmp_path / "real.yaml"
+    link.symlink_to(real)
+    await GivenAddresses(link).save()
+    assert link.is_symlink()
+    assert real.read_text().endswith("addresses: []\n")
+
+
+def test_what_is_no_regular_file_is_neither_waited_for_nor_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(BadAddressFile, match="no regular file"):
+        GivenAddresses(pipe).read()
