@@ -185,7 +185,7 @@ class ControllerEvent(Enum):
     """The event that a request is for the controller (Java: ControllerReadEvent, …WriteEvent).
 
     NONE: the request and the rights of its sender say the whole answer. READ: it is in the
-    metadata, which every controller has. WRITE: only the active controller has it.
+    metadata; of an API that writes, those of the active controller. WRITE: only that has it.
     """
 
     NONE = 0

@@ -218,8 +218,9 @@ class QuorumController:
         1. Without the operation on the cluster that the API needs: CLUSTER_AUTHORIZATION_FAILED;
            without the authorizer that it needs: SECURITY_DISABLED.
         2. It is an event, but has no time: REQUEST_TIMED_OUT.
-        3. It is a write, and this node is not active: NOT_CONTROLLER; so before the metadata of
-           ZooKeeper are copied, but for what Java flags with RUNS_IN_PREMIGRATION (KIP-866).
+        3. It is a write, or asks for one that the metadata refuse, and this node is not active:
+           NOT_CONTROLLER; a write so before the metadata of ZooKeeper are copied, too, but for what
+           Java flags with RUNS_IN_PREMIGRATION (KIP-866).
         4. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
@@ -271,8 +272,9 @@ class QuorumController:
         if is_late and event is not ControllerEvent.NONE:
             text = f"Nothing was done: the request's time limit of {limit_ms} ms has passed."
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, text)
-        # 3.
-        if event is ControllerEvent.WRITE and not self.is_active:
+        # 3. The metadata of others are older: Kafka's refuse to delete a topic that was just made.
+        refuses = event is ControllerEvent.READ and handler.writes
+        if (event is ControllerEvent.WRITE or refuses) and not self.is_active:
             raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
         if event is ControllerEvent.WRITE and is_waiting:
             text = "The controller is in pre-migration mode."

@@ -120,15 +120,6 @@ REFUSED = {
     "ListPartitionReassignments": set(),
 }
 """The codes of what is answered without time and without a leader."""
-READ = {
-    "DeleteTopics of an unknown name": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
-    "DeleteTopics of an unknown id": {ErrorCode.UNKNOWN_TOPIC_ID},
-    "DeleteTopics of one twice and another": {
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    },
-}
-"""The codes of what every controller looks up in its metadata, if there is time."""
 
 
 def codes(lab: Lab, request: Request, limit_ms: int) -> set[int]:
@@ -170,7 +161,7 @@ def test_a_controller_that_does_not_lead_answers_what_asks_it_for_no_change(
     found = {name: codes(lab, request, 9000) for name, request in deadlines.REQUESTS.items()}
 
     others = {name: {NOT_CONTROLLER} for name in deadlines.REQUESTS}
-    assert found == others | REFUSED | READ
+    assert found == others | REFUSED
 
 
 def test_handlers_only_answer_versions_that_are_declared() -> None:

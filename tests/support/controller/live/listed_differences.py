@@ -115,6 +115,16 @@ LISTED = (
         },
     ),
     ListedDifference(
+        step="DeleteTopics of topics that there are not, at a controller that is not active",
+        kwire="NOT_CONTROLLER (41)",
+        kafka="UNKNOWN_TOPIC_OR_PARTITION (3), UNKNOWN_TOPIC_ID (100), INVALID_REQUEST (42)",
+        paths={
+            r"DeleteTopics of .*(unknown name|and another) .*at a follower: .*error_code": (41, 3),
+            r"DeleteTopics of an unknown id .*at a follower: .*error_code": (41, 100),
+            r"DeleteTopics of one twice and .*at a follower: .*\[.*\]\.error_code": (41, 42),
+        },
+    ),
+    ListedDifference(
         step="a log level that is null",
         kwire="INVALID_CONFIG (40)",
         kafka="UNKNOWN_SERVER_ERROR (-1)",
