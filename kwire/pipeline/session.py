@@ -83,7 +83,7 @@ def spark_session(
     with spark_java():
         if stderr is not None and SparkContext._gateway is None:
             _start_jvm(chosen, stderr())
-        session = SparkSession.builder.config(map=chosen).getOrCreate()
+        session = SparkSession.builder.config(map={**chosen}).getOrCreate()
     _remove_artifacts(session)
     if not local:
         ship(session.sparkContext)
@@ -94,7 +94,7 @@ def _start_jvm(settings: Mapping[str, str], stderr: int) -> None:
     """Start the JVM of the session that is made next. stderr: is closed here."""
     conf = SparkConf().setAll(list(settings.items()))
     try:
-        gateway = launch_gateway(conf, {"stderr": stderr})
+        gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
     finally:
         os.close(stderr)
     SparkContext._ensure_initialized(gateway=gateway)

@@ -93,7 +93,7 @@ def fail(accumulators: AccumulatorServer, error: Exception) -> None:
     try:
         raise error
     except type(error):
-        accumulators.handle_error(None, ("localhost", 1))
+        accumulators.handle_error(accumulators.socket, ("localhost", 1))
 
 
 def work(jvm: BinaryIO, accumulators: AccumulatorServer) -> None:
