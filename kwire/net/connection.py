@@ -119,7 +119,9 @@ class Connection:
             if isinstance(error, TimeoutError):
                 awaited = "SASL" if self.node.api_versions else "ApiVersions"
                 raise _silent(peer, link.connected, awaited, loop.time() - began) from None
-            if isinstance(error, AnswerLost | WireError | OSError | UnicodeError | OverflowError):
+            # A host with a NUL, which a request may name, is a ValueError.
+            is_bad_host = isinstance(error, ValueError) and not isinstance(error, KwireError)
+            if is_bad_host or isinstance(error, AnswerLost | WireError | OSError | OverflowError):
                 raise _failed(peer, error, with_tls=ssl is not None) from error
             raise
         return self
@@ -266,7 +268,7 @@ def _failed(peer: str, error: BaseException, *, with_tls: bool) -> KwireError:
             f"{peer} refused the connection: nothing listens there;"
             " start the node, or check the address"
         )
-    if isinstance(error, gaierror | UnicodeError):
+    if isinstance(error, gaierror | ValueError):
         return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
     if isinstance(error, SSLError) or (with_tls and isinstance(error, ConnectionError)):
         from kwire.net.tls import handshake_failure

@@ -327,6 +327,12 @@ async def test_a_host_that_cannot_be_resolved_is_named(
         await Connection.open("a..b", 9092)
 
 
+@pytest.mark.parametrize("host", ["a\0b", "\ud800", "x" * 70 + ".b", ""])
+async def test_a_host_that_no_resolver_takes_is_no_traceback(host: str) -> None:
+    with pytest.raises(ConnectionFailed, match="cannot be"):
+        await Connection.open(host, 9)
+
+
 async def test_a_port_beyond_65535_is_no_traceback() -> None:
     with pytest.raises(ConnectionFailed, match="70000 cannot be reached"):
         await Connection.open("127.0.0.1", 70000)
