@@ -213,7 +213,9 @@ class Conversation:
         if self.client is None:
             self._find_client(side)
         if side == self.client and not direction.has_frames:
-            self.pairing.requests_missing = True  # those before the file
+            # Those before the file, and those that are written in it behind later ones.
+            self.pairing.miss_requests()
+            self.pairing.miss_responses()
         assert direction.framer is not None
         direction.framer.resumed = True
         return found

@@ -120,7 +120,9 @@ def test_whatever_is_missing_nothing_is_called_no_response(seed: int) -> None:
         asked, answered = (make(flow.correlation_id, size)[4:] for make in (request, response))
         assert asked.startswith(flow.request_copy or b"")
         assert answered.startswith(flow.response_copy or b"")
-    if any(payload(packets[place]) for place in lost):
+    # Without the first, and with SYN behind data, it is a file that begins in the middle.
+    sent = [place for place, packet in enumerate(packets) if payload(packet)]
+    if lost.intersection(sent[1:]):
         assert rest.losses
 
 
