@@ -34,6 +34,8 @@ def test_a_controller_that_lost_its_disk_and_one_that_is_gone(
         operator.wait_for()
         # The leader as well; here the operator has started it before asking.
         operator.lose_disk(3000)
+        # Java's process ends if it is named as the leader of an epoch that it has forgotten.
+        operator.wait_for(*dead, "nodes/unreachable")
         cluster.nodes[3000].start()
         operator.wait_with("voters/two-directories")
         operator.follow("voters/two-directories")

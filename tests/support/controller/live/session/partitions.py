@@ -173,7 +173,8 @@ def _reassignments(session: Session) -> Iterator[Step]:
     yield reassign("for the ISR", ISR, (0, (2, 4)))
     yield _isr_step(session, "that completes", (1, 2, 3, 4), leader_epoch=0, partition_epoch=1)
     yield _listed("after completion")
-    yield reassign("in one step twice", MOVED, (2, (1, 2)), (2, (2, 1)))
+    yield reassign("to two others", MOVED, (2, (1, 2)))
+    yield reassign("to the same in another order", MOVED, (2, (2, 1)))
 
 
 def _isr_step(
