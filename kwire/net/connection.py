@@ -268,7 +268,8 @@ def _failed(peer: str, error: BaseException, *, with_tls: bool) -> KwireError:
             f"{peer} refused the connection: nothing listens there;"
             " start the node, or check the address"
         )
-    if isinstance(error, gaierror | ValueError):
+    # A certificate that is refused is a ValueError, too.
+    if isinstance(error, gaierror) or not isinstance(error, OSError | OverflowError):
         return ConnectionFailed(f"{peer} cannot be resolved: check the name of the host")
     if isinstance(error, SSLError) or (with_tls and isinstance(error, ConnectionError)):
         from kwire.net.tls import handshake_failure
