@@ -95,14 +95,14 @@ async def plan_replacement(
     voter_id: int,
     *,
     connect: SecureConnect,
-    wait: float = 0.0,
+    wait: float | None = None,
 ) -> VoterReplacement:
-    """Ask the cluster for the plan, again for `wait` seconds while it has problems.
+    """Ask the cluster for the plan, again for `wait` seconds while it has problems; None: once.
 
     A controller that has just started takes a moment to follow, to register and to answer.
     controllers: a client of the controllers themselves; `admin` if it is one.
     """
-    deadline = Deadline(Timeouts(operation=wait))
+    deadline = None if wait is None else Deadline(Timeouts(operation=wait))
     while True:
         quorum = await admin.describe_metadata_quorum()
         nodes = (await controllers.describe_cluster()).nodes.values()
@@ -112,7 +112,7 @@ async def plan_replacement(
             planned = replace(planned, addition=checked)
         static = all(voter.replica_directory_id is None for voter in quorum.voters)
         waits = planned.needed and planned.addition.problems and not static
-        if not waits or not await deadline.pause():
+        if not waits or deadline is None or not await deadline.pause():
             return planned
 
 

@@ -17,12 +17,39 @@ from kwire.cli import event_loop
 from kwire.codec.declaration import Request, Response
 from kwire.controller.server.quorum import Quorum
 from scripted_node import Script
+from tests.cli.test_every_command import asking, flags
 from tests.support.admin.scripted_brokers import scripted_brokers
 from tests.support.cli.command import Command
 from tests.support.cli.command_lines import BROKER_LINES, CONTROLLER_LINES
 from tests.support.seed import SEED
 from tests.support.virtual_time import START, seeded_environment
 from virtual_nodes.network import LinkFaults, NetworkLoop, VirtualNetwork
+
+ELSEWHERE = {
+    "exporter",
+    "migration plan",
+    "migration status",
+    "migration verify",
+    "migration watch",
+    "partitions reassign apply",
+    "partitions reassign verify",
+    "scram set",
+    "shell",
+}
+"""Commands that need a file, ZooKeeper or a terminal, or that serve until they are stopped."""
+
+
+def command_of(line: str) -> str:
+    """Return the command that a line calls."""
+    return next(path for path in asking() if f"{line} ".startswith(f"{path} "))
+
+
+def broker_lines() -> Iterator[str]:
+    """Yield each line for brokers, and as a dry run where its command has one."""
+    for line in BROKER_LINES.strip().splitlines():
+        yield line
+        if "--dry-run" in flags(command_of(line)):
+            yield line.removesuffix(" --yes") + " --dry-run"
 
 
 class SlowNetwork:
@@ -84,6 +111,11 @@ def slow_brokers(seconds: float) -> Iterator[str]:
         slow.runner.run(cast(Any, running.__aexit__(None, None, None)))
 
 
+def test_every_command_that_asks_a_cluster_has_a_line() -> None:
+    lines = [*BROKER_LINES.strip().splitlines(), *CONTROLLER_LINES.strip().splitlines()]
+    assert {command_of(line) for line in lines} == set(asking()) - ELSEWHERE
+
+
 @pytest.mark.costly  # a controller of kwire's lives for an hour of the network's time
 @pytest.mark.parametrize("seconds", [3, 8])
 def test_commands_at_a_slow_controller_succeed(
@@ -107,9 +139,10 @@ def test_no_command_gives_up_slow_brokers(
     With up to five round trips, and as many connections, a command takes 96 s at 8 s each way.
     """
     with slow_brokers(seconds) as address:
-        for line in BROKER_LINES.strip().splitlines():
+        for line in broker_lines():
             with subtests.test(line):
                 run = kwire(*line.split(), *options, "--bootstrap-server", address)
                 assert run.code in (0, 1)
                 assert "slow" not in run.err
                 assert "within" not in run.err
+                assert "limit of" not in run.err  # that the command has set itself

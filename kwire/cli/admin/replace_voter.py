@@ -54,7 +54,7 @@ def replace_voter(
                 controllers,
                 voter_id,
                 connect=SecureConnect(cluster.security, timeouts=cluster.timeouts),
-                wait=0.0 if dry_run else seconds,
+                wait=None if dry_run else seconds,
             )
         if dry_run or not planned.needed:
             return planned

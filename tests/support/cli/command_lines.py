@@ -74,6 +74,8 @@ quorum replication
 quorum check
 quorum check --node 3000
 quorum upgrade --plan
+quorum replace 3000
+quorum replace 3000 --dry-run
 features describe
 brokers list
 cluster describe
