@@ -110,7 +110,10 @@ class Interruption:
             hearing, self._signals = socket.socketpair()
             self._signals.setblocking(False)
             self._wakeup_before = signal.set_wakeup_fd(self._signals.fileno())
-            Thread(target=_silence_at_signal, args=(hearing,), name="signals", daemon=True).start()
+            self._hearing = Thread(
+                target=_silence_at_signal, args=(hearing,), name="signals", daemon=True
+            )
+            self._hearing.start()
         return self
 
     def __exit__(
@@ -126,6 +129,7 @@ class Interruption:
             signal.signal(signal.SIGINT, self._before)
             signal.set_wakeup_fd(self._wakeup_before)
             self._signals.close()
+            self._hearing.join()  # or it would silence what comes after this context
         # 3.
         noted = _noted.is_set()
         _noted.clear()
