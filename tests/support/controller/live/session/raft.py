@@ -40,7 +40,7 @@ def _votes(session: Session) -> Iterator[Step]:
         replica_id=77,
         replica_directory_id=NOBODY,
         last_offset=5,
-        last_offset_epoch=1,
+        last_offset_epoch=0,  # lower than the first leader's epoch, which may be any
     )
     whole = vote.VoteRequest(cluster_id=session.cluster_id, voter_id=session.leader_id)
 
@@ -168,6 +168,8 @@ def _fetches(session: Session) -> Iterator[Step]:
         yield ask(f"from the start v{version}", version)
     for name, changes in _PARTITIONS_OF_FETCHES.items():
         yield ask(name, **changes)
+    epoch = session.leader_epoch
+    yield ask("from beyond the end", fetch_offset=1 << 40, last_fetched_epoch=epoch)
     yield ask("of a later epoch", current_leader_epoch=session.leader_epoch + 100)
     yield ask("after a later epoch", last_fetched_epoch=session.leader_epoch + 100)
     yield ask("of an unknown topic", id=NOBODY)
@@ -190,7 +192,6 @@ _PARTITIONS_OF_FETCHES: Mapping[str, Mapping[str, Any]] = {
     "of an old epoch": {"current_leader_epoch": 0},
     "of no epoch": {"current_leader_epoch": -1},
     "from below 0": {"fetch_offset": -1},
-    "from beyond the end": {"fetch_offset": 1 << 40, "last_fetched_epoch": 1},
     "after a negative epoch": {"last_fetched_epoch": -1},
     "of partition 1": {"partition": 1},
     "of no directory": {"replica_directory_id": UUID(int=0)},
