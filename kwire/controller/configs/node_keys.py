@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kwire.controller.configs.keys import ConfigKey, Dynamic, table
+from kwire.controller.configs.validators import GzipLevel, Range, ValidList, ValidString
 from kwire.messages.config_resource import ConfigType
 
 KEYS: Mapping[str, ConfigKey] = table(
@@ -35,117 +36,156 @@ KEYS: Mapping[str, ConfigKey] = table(
         ConfigKey(name="remote.log.metadata.manager.class.path", type=ConfigType.STRING),
         ConfigKey(name="remote.log.metadata.manager.listener.name", type=ConfigType.STRING),
         ConfigKey(
-            name="remote.log.metadata.custom.metadata.max.bytes", type=ConfigType.INT, default="128"
+            name="remote.log.metadata.custom.metadata.max.bytes",
+            type=ConfigType.INT,
+            default="128",
+            validator=Range(0),
         ),
         ConfigKey(
             name="remote.log.index.file.cache.total.size.bytes",
             type=ConfigType.LONG,
             default="1073741824",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="remote.log.index.file.cache.ttl.ms",
             type=ConfigType.LONG,
             default="900000",
+            validator=Range(-1),
             internal=True,
         ),
-        ConfigKey(name="remote.log.manager.thread.pool.size", type=ConfigType.INT, default="2"),
+        ConfigKey(
+            name="remote.log.manager.thread.pool.size",
+            type=ConfigType.INT,
+            default="2",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="remote.log.manager.copier.thread.pool.size",
             type=ConfigType.INT,
             default="10",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="remote.log.manager.expiration.thread.pool.size",
             type=ConfigType.INT,
             default="10",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="remote.log.manager.follower.thread.pool.size",
             type=ConfigType.INT,
             default="2",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="remote.log.manager.task.interval.ms", type=ConfigType.LONG, default="30000"
+            name="remote.log.manager.task.interval.ms",
+            type=ConfigType.LONG,
+            default="30000",
+            validator=Range(1),
         ),
         ConfigKey(
             name="remote.log.manager.task.retry.backoff.ms",
             type=ConfigType.LONG,
             default="500",
+            validator=Range(1),
             internal=True,
         ),
         ConfigKey(
             name="remote.log.manager.task.retry.backoff.max.ms",
             type=ConfigType.LONG,
             default="30000",
+            validator=Range(1),
             internal=True,
         ),
         ConfigKey(
             name="remote.log.manager.task.retry.jitter",
             type=ConfigType.DOUBLE,
             default="0.2",
+            validator=Range(0, 0.5),
             internal=True,
         ),
         ConfigKey(
             name="remote.log.reader.threads",
             type=ConfigType.INT,
             default="10",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
-        ConfigKey(name="remote.log.reader.max.pending.tasks", type=ConfigType.INT, default="100"),
+        ConfigKey(
+            name="remote.log.reader.max.pending.tasks",
+            type=ConfigType.INT,
+            default="100",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="log.local.retention.ms",
             type=ConfigType.LONG,
             default="-2",
+            validator=Range(-2),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.local.retention.bytes",
             type=ConfigType.LONG,
             default="-2",
+            validator=Range(-2),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="remote.log.manager.copy.max.bytes.per.second",
             type=ConfigType.LONG,
             default="9223372036854775807",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="remote.log.manager.copy.quota.window.num", type=ConfigType.INT, default="11"
+            name="remote.log.manager.copy.quota.window.num",
+            type=ConfigType.INT,
+            default="11",
+            validator=Range(1),
         ),
         ConfigKey(
             name="remote.log.manager.copy.quota.window.size.seconds",
             type=ConfigType.INT,
             default="1",
+            validator=Range(1),
         ),
         ConfigKey(
             name="remote.log.manager.fetch.max.bytes.per.second",
             type=ConfigType.LONG,
             default="9223372036854775807",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="remote.log.manager.fetch.quota.window.num", type=ConfigType.INT, default="11"
+            name="remote.log.manager.fetch.quota.window.num",
+            type=ConfigType.INT,
+            default="11",
+            validator=Range(1),
         ),
         ConfigKey(
             name="remote.log.manager.fetch.quota.window.size.seconds",
             type=ConfigType.INT,
             default="1",
+            validator=Range(1),
         ),
         ConfigKey(
             name="remote.fetch.max.wait.ms",
             type=ConfigType.INT,
             default="500",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="remote.list.offsets.request.timeout.ms",
             type=ConfigType.LONG,
             default="30000",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="broker.id", type=ConfigType.INT, default="-1"),
@@ -153,16 +193,22 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="message.max.bytes",
             type=ConfigType.INT,
             default="1048588",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="num.io.threads", type=ConfigType.INT, default="8", dynamic=Dynamic.CLUSTER_WIDE
+            name="num.io.threads",
+            type=ConfigType.INT,
+            default="8",
+            validator=Range(1),
+            dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="num.replica.alter.log.dirs.threads", type=ConfigType.INT),
         ConfigKey(
             name="background.threads",
             type=ConfigType.INT,
             default="10",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="request.timeout.ms", type=ConfigType.INT, default="30000"),
@@ -171,10 +217,18 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="socket.connection.setup.timeout.max.ms", type=ConfigType.LONG, default="30000"
         ),
         ConfigKey(
-            name="config.providers", type=ConfigType.LIST, default="", dynamic=Dynamic.CLUSTER_WIDE
+            name="config.providers",
+            type=ConfigType.LIST,
+            default="",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
+            dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="authorizer.class.name", type=ConfigType.STRING, default=""),
-        ConfigKey(name="early.start.listeners", type=ConfigType.LIST),
+        ConfigKey(
+            name="early.start.listeners",
+            type=ConfigType.LIST,
+            validator=ValidList((), empty_allowed=True, null_allowed=True),
+        ),
         ConfigKey(name="broker.rack", type=ConfigType.STRING),
         ConfigKey(name="controlled.shutdown.enable", type=ConfigType.BOOLEAN, default="true"),
         ConfigKey(name="delete.topic.enable", type=ConfigType.BOOLEAN, default="true"),
@@ -182,31 +236,45 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="compression.type",
             type=ConfigType.STRING,
             default="producer",
+            validator=ValidString(("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="compression.gzip.level",
             type=ConfigType.INT,
             default="-1",
+            validator=GzipLevel(),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="compression.lz4.level",
             type=ConfigType.INT,
             default="9",
+            validator=Range(1, 17),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="compression.zstd.level",
             type=ConfigType.INT,
             default="3",
+            validator=Range(-131072, 22),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="max.incremental.fetch.session.cache.slots", type=ConfigType.INT, default="1000"
+            name="max.incremental.fetch.session.cache.slots",
+            type=ConfigType.INT,
+            default="1000",
+            validator=Range(0),
         ),
-        ConfigKey(name="fetch.max.bytes", type=ConfigType.INT, default="57671680"),
-        ConfigKey(name="max.request.partition.size.limit", type=ConfigType.INT, default="2000"),
+        ConfigKey(
+            name="fetch.max.bytes", type=ConfigType.INT, default="57671680", validator=Range(1024)
+        ),
+        ConfigKey(
+            name="max.request.partition.size.limit",
+            type=ConfigType.INT,
+            default="2000",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="unstable.api.versions.enable",
             type=ConfigType.BOOLEAN,
@@ -219,14 +287,22 @@ KEYS: Mapping[str, ConfigKey] = table(
             default="false",
             internal=True,
         ),
-        ConfigKey(name="process.roles", type=ConfigType.LIST),
-        ConfigKey(name="node.id", type=ConfigType.INT),
+        ConfigKey(
+            name="process.roles",
+            type=ConfigType.LIST,
+            validator=ValidList(("broker", "controller"), empty_allowed=False, null_allowed=False),
+        ),
+        ConfigKey(name="node.id", type=ConfigType.INT, validator=Range(0)),
         ConfigKey(
             name="initial.broker.registration.timeout.ms", type=ConfigType.INT, default="60000"
         ),
         ConfigKey(name="broker.heartbeat.interval.ms", type=ConfigType.INT, default="2000"),
         ConfigKey(name="broker.session.timeout.ms", type=ConfigType.INT, default="9000"),
-        ConfigKey(name="controller.listener.names", type=ConfigType.LIST),
+        ConfigKey(
+            name="controller.listener.names",
+            type=ConfigType.LIST,
+            validator=ValidList((), empty_allowed=False, null_allowed=False),
+        ),
         ConfigKey(
             name="sasl.mechanism.controller.protocol", type=ConfigType.STRING, default="GSSAPI"
         ),
@@ -234,34 +310,51 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="controller.performance.sample.period.ms",
             type=ConfigType.LONG,
             default="60000",
+            validator=Range(100),
             internal=True,
         ),
         ConfigKey(
             name="controller.performance.always.log.threshold.ms",
             type=ConfigType.LONG,
             default="2000",
+            validator=Range(0),
             internal=True,
         ),
         ConfigKey(
             name="server.max.startup.time.ms",
             type=ConfigType.LONG,
             default="9223372036854775807",
+            validator=Range(0),
             internal=True,
         ),
         ConfigKey(
             name="metadata.log.max.record.bytes.between.snapshots",
             type=ConfigType.LONG,
             default="20971520",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="metadata.log.max.snapshot.interval.ms", type=ConfigType.LONG, default="3600000"
+            name="metadata.log.max.snapshot.interval.ms",
+            type=ConfigType.LONG,
+            default="3600000",
+            validator=Range(0),
         ),
         ConfigKey(name="metadata.log.dir", type=ConfigType.STRING),
-        ConfigKey(name="metadata.log.segment.bytes", type=ConfigType.INT, default="1073741824"),
+        ConfigKey(
+            name="metadata.log.segment.bytes",
+            type=ConfigType.INT,
+            default="1073741824",
+            validator=Range(8388608),
+        ),
         ConfigKey(name="metadata.log.segment.ms", type=ConfigType.LONG, default="604800000"),
         ConfigKey(name="metadata.max.retention.bytes", type=ConfigType.LONG, default="104857600"),
         ConfigKey(name="metadata.max.retention.ms", type=ConfigType.LONG, default="604800000"),
-        ConfigKey(name="metadata.max.idle.interval.ms", type=ConfigType.INT, default="500"),
+        ConfigKey(
+            name="metadata.max.idle.interval.ms",
+            type=ConfigType.INT,
+            default="500",
+            validator=Range(0),
+        ),
         ConfigKey(name="internal.metadata.log.segment.bytes", type=ConfigType.INT, internal=True),
         ConfigKey(
             name="internal.metadata.max.batch.size.in.bytes",
@@ -279,9 +372,14 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="listeners",
             type=ConfigType.LIST,
             default="PLAINTEXT://:9092",
+            validator=ValidList((), empty_allowed=False, null_allowed=False),
             dynamic=Dynamic.PER_BROKER,
         ),
-        ConfigKey(name="advertised.listeners", type=ConfigType.LIST),
+        ConfigKey(
+            name="advertised.listeners",
+            type=ConfigType.LIST,
+            validator=ValidList((), empty_allowed=False, null_allowed=True),
+        ),
         ConfigKey(
             name="listener.security.protocol.map",
             type=ConfigType.STRING,
@@ -290,12 +388,20 @@ KEYS: Mapping[str, ConfigKey] = table(
         ),
         ConfigKey(name="socket.send.buffer.bytes", type=ConfigType.INT, default="102400"),
         ConfigKey(name="socket.receive.buffer.bytes", type=ConfigType.INT, default="102400"),
-        ConfigKey(name="socket.request.max.bytes", type=ConfigType.INT, default="104857600"),
-        ConfigKey(name="socket.listen.backlog.size", type=ConfigType.INT, default="50"),
+        ConfigKey(
+            name="socket.request.max.bytes",
+            type=ConfigType.INT,
+            default="104857600",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="socket.listen.backlog.size", type=ConfigType.INT, default="50", validator=Range(1)
+        ),
         ConfigKey(
             name="max.connections.per.ip",
             type=ConfigType.INT,
             default="2147483647",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
@@ -308,24 +414,32 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="max.connections",
             type=ConfigType.INT,
             default="2147483647",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="max.connection.creation.rate",
             type=ConfigType.INT,
             default="2147483647",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="connections.max.idle.ms", type=ConfigType.LONG, default="600000"),
         ConfigKey(
-            name="connection.failed.authentication.delay.ms", type=ConfigType.INT, default="100"
+            name="connection.failed.authentication.delay.ms",
+            type=ConfigType.INT,
+            default="100",
+            validator=Range(0),
         ),
-        ConfigKey(name="queued.max.requests", type=ConfigType.INT, default="500"),
+        ConfigKey(
+            name="queued.max.requests", type=ConfigType.INT, default="500", validator=Range(1)
+        ),
         ConfigKey(name="queued.max.request.bytes", type=ConfigType.LONG, default="-1"),
         ConfigKey(
             name="num.network.threads",
             type=ConfigType.INT,
             default="3",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="controller.socket.timeout.ms", type=ConfigType.INT, default="30000"),
@@ -333,15 +447,28 @@ KEYS: Mapping[str, ConfigKey] = table(
         ConfigKey(name="replica.lag.time.max.ms", type=ConfigType.LONG, default="30000"),
         ConfigKey(name="replica.socket.timeout.ms", type=ConfigType.INT, default="30000"),
         ConfigKey(name="replica.socket.receive.buffer.bytes", type=ConfigType.INT, default="65536"),
-        ConfigKey(name="replica.fetch.max.bytes", type=ConfigType.INT, default="1048576"),
+        ConfigKey(
+            name="replica.fetch.max.bytes",
+            type=ConfigType.INT,
+            default="1048576",
+            validator=Range(0),
+        ),
         ConfigKey(name="replica.fetch.wait.max.ms", type=ConfigType.INT, default="500"),
-        ConfigKey(name="replica.fetch.backoff.ms", type=ConfigType.INT, default="1000"),
+        ConfigKey(
+            name="replica.fetch.backoff.ms", type=ConfigType.INT, default="1000", validator=Range(0)
+        ),
         ConfigKey(name="replica.fetch.min.bytes", type=ConfigType.INT, default="1"),
-        ConfigKey(name="replica.fetch.response.max.bytes", type=ConfigType.INT, default="10485760"),
+        ConfigKey(
+            name="replica.fetch.response.max.bytes",
+            type=ConfigType.INT,
+            default="10485760",
+            validator=Range(0),
+        ),
         ConfigKey(
             name="num.replica.fetchers",
             type=ConfigType.INT,
             default="1",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
@@ -362,12 +489,16 @@ KEYS: Mapping[str, ConfigKey] = table(
         ),
         ConfigKey(name="auto.leader.rebalance.enable", type=ConfigType.BOOLEAN, default="true"),
         ConfigKey(
-            name="leader.imbalance.check.interval.seconds", type=ConfigType.LONG, default="300"
+            name="leader.imbalance.check.interval.seconds",
+            type=ConfigType.LONG,
+            default="300",
+            validator=Range(1),
         ),
         ConfigKey(
             name="unclean.leader.election.interval.ms",
             type=ConfigType.LONG,
             default="300000",
+            validator=Range(1),
             internal=True,
         ),
         ConfigKey(
@@ -377,7 +508,10 @@ KEYS: Mapping[str, ConfigKey] = table(
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="security.inter.broker.protocol", type=ConfigType.STRING, default="PLAINTEXT"
+            name="security.inter.broker.protocol",
+            type=ConfigType.STRING,
+            default="PLAINTEXT",
+            validator=ValidString(("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")),
         ),
         ConfigKey(name="inter.broker.listener.name", type=ConfigType.STRING),
         ConfigKey(name="replica.selector.class", type=ConfigType.STRING),
@@ -391,47 +525,130 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="group.coordinator.rebalance.protocols",
             type=ConfigType.LIST,
             default="classic,consumer,streams",
+            validator=ValidList(
+                ("consumer", "classic", "share", "streams"), empty_allowed=False, null_allowed=False
+            ),
         ),
-        ConfigKey(name="group.coordinator.threads", type=ConfigType.INT, default="4"),
-        ConfigKey(name="group.coordinator.background.threads", type=ConfigType.INT, default="2"),
-        ConfigKey(name="group.coordinator.append.linger.ms", type=ConfigType.INT, default="-1"),
-        ConfigKey(name="offsets.commit.timeout.ms", type=ConfigType.INT, default="5000"),
-        ConfigKey(name="offsets.load.buffer.size", type=ConfigType.INT, default="5242880"),
-        ConfigKey(name="offsets.topic.replication.factor", type=ConfigType.SHORT, default="3"),
-        ConfigKey(name="offsets.topic.num.partitions", type=ConfigType.INT, default="50"),
-        ConfigKey(name="offsets.topic.segment.bytes", type=ConfigType.INT, default="104857600"),
+        ConfigKey(
+            name="group.coordinator.threads", type=ConfigType.INT, default="4", validator=Range(1)
+        ),
+        ConfigKey(
+            name="group.coordinator.background.threads",
+            type=ConfigType.INT,
+            default="2",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.coordinator.append.linger.ms",
+            type=ConfigType.INT,
+            default="-1",
+            validator=Range(-1),
+        ),
+        ConfigKey(
+            name="offsets.commit.timeout.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="offsets.load.buffer.size",
+            type=ConfigType.INT,
+            default="5242880",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="offsets.topic.replication.factor",
+            type=ConfigType.SHORT,
+            default="3",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="offsets.topic.num.partitions",
+            type=ConfigType.INT,
+            default="50",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="offsets.topic.segment.bytes",
+            type=ConfigType.INT,
+            default="104857600",
+            validator=Range(1),
+        ),
         ConfigKey(name="offsets.topic.compression.codec", type=ConfigType.INT, default="0"),
         ConfigKey(
             name="group.coordinator.cached.buffer.max.bytes",
             type=ConfigType.INT,
             default="1048588",
+            validator=Range(524288),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="offset.metadata.max.bytes", type=ConfigType.INT, default="4096"),
-        ConfigKey(name="offsets.retention.minutes", type=ConfigType.INT, default="10080"),
         ConfigKey(
-            name="offsets.retention.check.interval.ms", type=ConfigType.LONG, default="600000"
+            name="offsets.retention.minutes",
+            type=ConfigType.INT,
+            default="10080",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="offsets.retention.check.interval.ms",
+            type=ConfigType.LONG,
+            default="600000",
+            validator=Range(1),
         ),
         ConfigKey(name="group.min.session.timeout.ms", type=ConfigType.INT, default="6000"),
         ConfigKey(name="group.max.session.timeout.ms", type=ConfigType.INT, default="1800000"),
         ConfigKey(name="group.initial.rebalance.delay.ms", type=ConfigType.INT, default="3000"),
-        ConfigKey(name="group.max.size", type=ConfigType.INT, default="2147483647"),
-        ConfigKey(name="group.consumer.session.timeout.ms", type=ConfigType.INT, default="45000"),
         ConfigKey(
-            name="group.consumer.min.session.timeout.ms", type=ConfigType.INT, default="45000"
+            name="group.max.size", type=ConfigType.INT, default="2147483647", validator=Range(1)
         ),
         ConfigKey(
-            name="group.consumer.max.session.timeout.ms", type=ConfigType.INT, default="60000"
+            name="group.consumer.session.timeout.ms",
+            type=ConfigType.INT,
+            default="45000",
+            validator=Range(1),
         ),
-        ConfigKey(name="group.consumer.heartbeat.interval.ms", type=ConfigType.INT, default="5000"),
         ConfigKey(
-            name="group.consumer.min.heartbeat.interval.ms", type=ConfigType.INT, default="5000"
+            name="group.consumer.min.session.timeout.ms",
+            type=ConfigType.INT,
+            default="45000",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="group.consumer.max.heartbeat.interval.ms", type=ConfigType.INT, default="15000"
+            name="group.consumer.max.session.timeout.ms",
+            type=ConfigType.INT,
+            default="60000",
+            validator=Range(1),
         ),
-        ConfigKey(name="group.consumer.max.size", type=ConfigType.INT, default="2147483647"),
-        ConfigKey(name="group.consumer.assignors", type=ConfigType.LIST, default="uniform,range"),
+        ConfigKey(
+            name="group.consumer.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.consumer.min.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.consumer.max.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="15000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.consumer.max.size",
+            type=ConfigType.INT,
+            default="2147483647",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.consumer.assignors",
+            type=ConfigType.LIST,
+            default="uniform,range",
+            validator=ValidList((), empty_allowed=False, null_allowed=False),
+        ),
         ConfigKey(
             name="group.consumer.migration.policy", type=ConfigType.STRING, default="bidirectional"
         ),
@@ -439,84 +656,186 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="group.consumer.assignment.interval.ms",
             type=ConfigType.INT,
             default="1000",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="group.consumer.min.assignment.interval.ms", type=ConfigType.INT, default="0"
+            name="group.consumer.min.assignment.interval.ms",
+            type=ConfigType.INT,
+            default="0",
+            validator=Range(0),
         ),
         ConfigKey(
-            name="group.consumer.max.assignment.interval.ms", type=ConfigType.INT, default="15000"
+            name="group.consumer.max.assignment.interval.ms",
+            type=ConfigType.INT,
+            default="15000",
+            validator=Range(0),
         ),
         ConfigKey(
             name="group.consumer.regex.refresh.interval.ms",
             type=ConfigType.INT,
             default="600000",
+            validator=Range(10000),
             internal=True,
         ),
-        ConfigKey(name="group.share.session.timeout.ms", type=ConfigType.INT, default="45000"),
-        ConfigKey(name="group.share.min.session.timeout.ms", type=ConfigType.INT, default="45000"),
-        ConfigKey(name="group.share.max.session.timeout.ms", type=ConfigType.INT, default="60000"),
-        ConfigKey(name="group.share.heartbeat.interval.ms", type=ConfigType.INT, default="5000"),
         ConfigKey(
-            name="group.share.min.heartbeat.interval.ms", type=ConfigType.INT, default="5000"
+            name="group.share.session.timeout.ms",
+            type=ConfigType.INT,
+            default="45000",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="group.share.max.heartbeat.interval.ms", type=ConfigType.INT, default="15000"
+            name="group.share.min.session.timeout.ms",
+            type=ConfigType.INT,
+            default="45000",
+            validator=Range(1),
         ),
-        ConfigKey(name="group.share.max.size", type=ConfigType.INT, default="200"),
-        ConfigKey(name="group.share.assignors", type=ConfigType.LIST, default="simple"),
+        ConfigKey(
+            name="group.share.max.session.timeout.ms",
+            type=ConfigType.INT,
+            default="60000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.share.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.share.min.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.share.max.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="15000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.share.max.size",
+            type=ConfigType.INT,
+            default="200",
+            validator=Range(1, 1000),
+        ),
+        ConfigKey(
+            name="group.share.assignors",
+            type=ConfigType.LIST,
+            default="simple",
+            validator=ValidList((), empty_allowed=False, null_allowed=False),
+        ),
         ConfigKey(
             name="group.share.assignment.interval.ms",
             type=ConfigType.INT,
             default="1000",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
-        ConfigKey(name="group.share.min.assignment.interval.ms", type=ConfigType.INT, default="0"),
         ConfigKey(
-            name="group.share.max.assignment.interval.ms", type=ConfigType.INT, default="15000"
+            name="group.share.min.assignment.interval.ms",
+            type=ConfigType.INT,
+            default="0",
+            validator=Range(0),
+        ),
+        ConfigKey(
+            name="group.share.max.assignment.interval.ms",
+            type=ConfigType.INT,
+            default="15000",
+            validator=Range(0),
         ),
         ConfigKey(
             name="group.share.initialize.retry.interval.ms",
             type=ConfigType.INT,
             default="30000",
+            validator=Range(1),
             internal=True,
         ),
-        ConfigKey(name="group.streams.session.timeout.ms", type=ConfigType.INT, default="45000"),
         ConfigKey(
-            name="group.streams.min.session.timeout.ms", type=ConfigType.INT, default="45000"
+            name="group.streams.session.timeout.ms",
+            type=ConfigType.INT,
+            default="45000",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="group.streams.max.session.timeout.ms", type=ConfigType.INT, default="60000"
+            name="group.streams.min.session.timeout.ms",
+            type=ConfigType.INT,
+            default="45000",
+            validator=Range(1),
         ),
-        ConfigKey(name="group.streams.heartbeat.interval.ms", type=ConfigType.INT, default="5000"),
         ConfigKey(
-            name="group.streams.min.heartbeat.interval.ms", type=ConfigType.INT, default="5000"
+            name="group.streams.max.session.timeout.ms",
+            type=ConfigType.INT,
+            default="60000",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="group.streams.max.heartbeat.interval.ms", type=ConfigType.INT, default="15000"
+            name="group.streams.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
         ),
-        ConfigKey(name="group.streams.max.size", type=ConfigType.INT, default="2147483647"),
-        ConfigKey(name="group.streams.num.standby.replicas", type=ConfigType.INT, default="0"),
-        ConfigKey(name="group.streams.max.standby.replicas", type=ConfigType.INT, default="2"),
         ConfigKey(
-            name="group.streams.initial.rebalance.delay.ms", type=ConfigType.INT, default="3000"
+            name="group.streams.min.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.streams.max.heartbeat.interval.ms",
+            type=ConfigType.INT,
+            default="15000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.streams.max.size",
+            type=ConfigType.INT,
+            default="2147483647",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="group.streams.num.standby.replicas",
+            type=ConfigType.INT,
+            default="0",
+            validator=Range(0),
+        ),
+        ConfigKey(
+            name="group.streams.max.standby.replicas",
+            type=ConfigType.INT,
+            default="2",
+            validator=Range(0),
+        ),
+        ConfigKey(
+            name="group.streams.initial.rebalance.delay.ms",
+            type=ConfigType.INT,
+            default="3000",
+            validator=Range(0),
         ),
         ConfigKey(
             name="group.streams.assignment.interval.ms",
             type=ConfigType.INT,
             default="1000",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
-            name="group.streams.min.assignment.interval.ms", type=ConfigType.INT, default="0"
+            name="group.streams.min.assignment.interval.ms",
+            type=ConfigType.INT,
+            default="0",
+            validator=Range(0),
         ),
         ConfigKey(
-            name="group.streams.max.assignment.interval.ms", type=ConfigType.INT, default="15000"
+            name="group.streams.max.assignment.interval.ms",
+            type=ConfigType.INT,
+            default="15000",
+            validator=Range(0),
         ),
         ConfigKey(
             name="log.cleaner.threads",
             type=ConfigType.INT,
             default="1",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
@@ -535,6 +854,7 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="log.cleaner.io.buffer.size",
             type=ConfigType.INT,
             default="524288",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
@@ -547,12 +867,14 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="log.cleaner.backoff.ms",
             type=ConfigType.LONG,
             default="15000",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.cleaner.min.cleanable.ratio",
             type=ConfigType.DOUBLE,
             default="0.5",
+            validator=Range(0, 1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="log.cleaner.enable", type=ConfigType.BOOLEAN, default="true"),
@@ -560,36 +882,55 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="log.cleaner.delete.retention.ms",
             type=ConfigType.LONG,
             default="86400000",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.cleaner.min.compaction.lag.ms",
             type=ConfigType.LONG,
             default="0",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.cleaner.max.compaction.lag.ms",
             type=ConfigType.LONG,
             default="9223372036854775807",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
-        ConfigKey(name="num.partitions", type=ConfigType.INT, default="1"),
-        ConfigKey(name="log.dir", type=ConfigType.LIST, default="/tmp/kafka-logs"),
-        ConfigKey(name="log.dirs", type=ConfigType.LIST),
+        ConfigKey(name="num.partitions", type=ConfigType.INT, default="1", validator=Range(1)),
         ConfigKey(
-            name="cordoned.log.dirs", type=ConfigType.LIST, default="", dynamic=Dynamic.PER_BROKER
+            name="log.dir",
+            type=ConfigType.LIST,
+            default="/tmp/kafka-logs",
+            validator=ValidList((), empty_allowed=False, null_allowed=False),
+        ),
+        ConfigKey(
+            name="log.dirs",
+            type=ConfigType.LIST,
+            validator=ValidList((), empty_allowed=False, null_allowed=True),
+        ),
+        ConfigKey(
+            name="cordoned.log.dirs",
+            type=ConfigType.LIST,
+            default="",
+            validator=ValidList((), empty_allowed=True, null_allowed=True),
+            dynamic=Dynamic.PER_BROKER,
         ),
         ConfigKey(
             name="log.segment.bytes",
             type=ConfigType.INT,
             default="1073741824",
+            validator=Range(1048576),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="log.roll.ms", type=ConfigType.LONG, dynamic=Dynamic.CLUSTER_WIDE),
-        ConfigKey(name="log.roll.hours", type=ConfigType.INT, default="168"),
+        ConfigKey(name="log.roll.hours", type=ConfigType.INT, default="168", validator=Range(1)),
         ConfigKey(name="log.roll.jitter.ms", type=ConfigType.LONG, dynamic=Dynamic.CLUSTER_WIDE),
-        ConfigKey(name="log.roll.jitter.hours", type=ConfigType.INT, default="0"),
+        ConfigKey(
+            name="log.roll.jitter.hours", type=ConfigType.INT, default="0", validator=Range(0)
+        ),
         ConfigKey(name="log.retention.ms", type=ConfigType.LONG, dynamic=Dynamic.CLUSTER_WIDE),
         ConfigKey(name="log.retention.minutes", type=ConfigType.INT),
         ConfigKey(name="log.retention.hours", type=ConfigType.INT, default="168"),
@@ -599,35 +940,45 @@ KEYS: Mapping[str, ConfigKey] = table(
             default="-1",
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
-        ConfigKey(name="log.retention.check.interval.ms", type=ConfigType.LONG, default="300000"),
+        ConfigKey(
+            name="log.retention.check.interval.ms",
+            type=ConfigType.LONG,
+            default="300000",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="log.cleanup.policy",
             type=ConfigType.LIST,
             default="delete",
+            validator=ValidList(("compact", "delete"), empty_allowed=True, null_allowed=False),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.index.size.max.bytes",
             type=ConfigType.INT,
             default="10485760",
+            validator=Range(4),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.index.interval.bytes",
             type=ConfigType.INT,
             default="4096",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.flush.interval.messages",
             type=ConfigType.LONG,
             default="9223372036854775807",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.segment.delete.delay.ms",
             type=ConfigType.LONG,
             default="60000",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
@@ -637,12 +988,16 @@ KEYS: Mapping[str, ConfigKey] = table(
         ),
         ConfigKey(name="log.flush.interval.ms", type=ConfigType.LONG, dynamic=Dynamic.CLUSTER_WIDE),
         ConfigKey(
-            name="log.flush.offset.checkpoint.interval.ms", type=ConfigType.INT, default="60000"
+            name="log.flush.offset.checkpoint.interval.ms",
+            type=ConfigType.INT,
+            default="60000",
+            validator=Range(0),
         ),
         ConfigKey(
             name="log.flush.start.offset.checkpoint.interval.ms",
             type=ConfigType.INT,
             default="60000",
+            validator=Range(0),
         ),
         ConfigKey(
             name="log.preallocate",
@@ -654,6 +1009,7 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="num.recovery.threads.per.data.dir",
             type=ConfigType.INT,
             default="2",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="auto.create.topics.enable", type=ConfigType.BOOLEAN, default="true"),
@@ -661,57 +1017,110 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="min.insync.replicas",
             type=ConfigType.INT,
             default="1",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.message.timestamp.type",
             type=ConfigType.STRING,
             default="CreateTime",
+            validator=ValidString(("CreateTime", "LogAppendTime")),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.message.timestamp.before.max.ms",
             type=ConfigType.LONG,
             default="9223372036854775807",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="log.message.timestamp.after.max.ms",
             type=ConfigType.LONG,
             default="3600000",
+            validator=Range(0),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="create.topic.policy.class.name", type=ConfigType.CLASS),
         ConfigKey(name="alter.config.policy.class.name", type=ConfigType.CLASS),
-        ConfigKey(name="log.dir.failure.timeout.ms", type=ConfigType.LONG, default="30000"),
         ConfigKey(
-            name="log.initial.task.delay.ms", type=ConfigType.LONG, default="30000", internal=True
-        ),
-        ConfigKey(name="group.share.delivery.count.limit", type=ConfigType.INT, default="5"),
-        ConfigKey(name="group.share.max.delivery.count.limit", type=ConfigType.INT, default="10"),
-        ConfigKey(name="group.share.min.delivery.count.limit", type=ConfigType.INT, default="2"),
-        ConfigKey(name="group.share.record.lock.duration.ms", type=ConfigType.INT, default="30000"),
-        ConfigKey(
-            name="group.share.min.record.lock.duration.ms", type=ConfigType.INT, default="15000"
+            name="log.dir.failure.timeout.ms",
+            type=ConfigType.LONG,
+            default="30000",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="group.share.max.record.lock.duration.ms", type=ConfigType.INT, default="60000"
+            name="log.initial.task.delay.ms",
+            type=ConfigType.LONG,
+            default="30000",
+            validator=Range(0),
+            internal=True,
         ),
         ConfigKey(
-            name="group.share.partition.max.record.locks", type=ConfigType.INT, default="2000"
+            name="group.share.delivery.count.limit",
+            type=ConfigType.INT,
+            default="5",
+            validator=Range(2, 10),
         ),
         ConfigKey(
-            name="group.share.max.partition.max.record.locks", type=ConfigType.INT, default="4000"
+            name="group.share.max.delivery.count.limit",
+            type=ConfigType.INT,
+            default="10",
+            validator=Range(5, 25),
         ),
         ConfigKey(
-            name="group.share.min.partition.max.record.locks", type=ConfigType.INT, default="100"
+            name="group.share.min.delivery.count.limit",
+            type=ConfigType.INT,
+            default="2",
+            validator=Range(2, 5),
+        ),
+        ConfigKey(
+            name="group.share.record.lock.duration.ms",
+            type=ConfigType.INT,
+            default="30000",
+            validator=Range(1000, 3600000),
+        ),
+        ConfigKey(
+            name="group.share.min.record.lock.duration.ms",
+            type=ConfigType.INT,
+            default="15000",
+            validator=Range(1000, 30000),
+        ),
+        ConfigKey(
+            name="group.share.max.record.lock.duration.ms",
+            type=ConfigType.INT,
+            default="60000",
+            validator=Range(30000, 3600000),
+        ),
+        ConfigKey(
+            name="group.share.partition.max.record.locks",
+            type=ConfigType.INT,
+            default="2000",
+            validator=Range(100, 10000),
+        ),
+        ConfigKey(
+            name="group.share.max.partition.max.record.locks",
+            type=ConfigType.INT,
+            default="4000",
+            validator=Range(2000, 10000),
+        ),
+        ConfigKey(
+            name="group.share.min.partition.max.record.locks",
+            type=ConfigType.INT,
+            default="100",
+            validator=Range(100, 2000),
         ),
         ConfigKey(
             name="share.fetch.purgatory.purge.interval.requests",
             type=ConfigType.INT,
             default="1000",
         ),
-        ConfigKey(name="group.share.max.share.sessions", type=ConfigType.INT, default="2000"),
+        ConfigKey(
+            name="group.share.max.share.sessions",
+            type=ConfigType.INT,
+            default="2000",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="group.share.persister.class.name",
             type=ConfigType.STRING,
@@ -719,61 +1128,109 @@ KEYS: Mapping[str, ConfigKey] = table(
             internal=True,
         ),
         ConfigKey(
-            name="share.coordinator.state.topic.num.partitions", type=ConfigType.INT, default="50"
+            name="share.coordinator.state.topic.num.partitions",
+            type=ConfigType.INT,
+            default="50",
+            validator=Range(1),
         ),
         ConfigKey(
             name="share.coordinator.state.topic.replication.factor",
             type=ConfigType.SHORT,
             default="3",
+            validator=Range(1),
         ),
-        ConfigKey(name="share.coordinator.state.topic.min.isr", type=ConfigType.SHORT, default="2"),
+        ConfigKey(
+            name="share.coordinator.state.topic.min.isr",
+            type=ConfigType.SHORT,
+            default="2",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="share.coordinator.state.topic.segment.bytes",
             type=ConfigType.INT,
             default="104857600",
+            validator=Range(1),
         ),
-        ConfigKey(name="share.coordinator.threads", type=ConfigType.INT, default="1"),
+        ConfigKey(
+            name="share.coordinator.threads", type=ConfigType.INT, default="1", validator=Range(1)
+        ),
         ConfigKey(
             name="share.coordinator.snapshot.update.records.per.snapshot",
             type=ConfigType.INT,
             default="500",
+            validator=Range(0, 500),
         ),
         ConfigKey(
-            name="share.coordinator.load.buffer.size", type=ConfigType.INT, default="5242880"
+            name="share.coordinator.load.buffer.size",
+            type=ConfigType.INT,
+            default="5242880",
+            validator=Range(1),
         ),
         ConfigKey(
             name="share.coordinator.state.topic.compression.codec", type=ConfigType.INT, default="0"
         ),
-        ConfigKey(name="share.coordinator.append.linger.ms", type=ConfigType.INT, default="-1"),
-        ConfigKey(name="share.coordinator.write.timeout.ms", type=ConfigType.INT, default="5000"),
+        ConfigKey(
+            name="share.coordinator.append.linger.ms",
+            type=ConfigType.INT,
+            default="-1",
+            validator=Range(-1),
+        ),
+        ConfigKey(
+            name="share.coordinator.write.timeout.ms",
+            type=ConfigType.INT,
+            default="5000",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="share.coordinator.state.topic.prune.interval.ms",
             type=ConfigType.INT,
             default="300000",
+            validator=Range(1),
             internal=True,
         ),
         ConfigKey(
             name="share.coordinator.cold.partition.snapshot.interval.ms",
             type=ConfigType.INT,
             default="300000",
+            validator=Range(1),
             internal=True,
         ),
         ConfigKey(
             name="share.coordinator.cached.buffer.max.bytes",
             type=ConfigType.INT,
             default="1048588",
+            validator=Range(524288),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
-        ConfigKey(name="transaction.state.log.min.isr", type=ConfigType.INT, default="2"),
         ConfigKey(
-            name="transaction.state.log.load.buffer.size", type=ConfigType.INT, default="5242880"
+            name="transaction.state.log.min.isr",
+            type=ConfigType.INT,
+            default="2",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="transaction.state.log.replication.factor", type=ConfigType.SHORT, default="3"
+            name="transaction.state.log.load.buffer.size",
+            type=ConfigType.INT,
+            default="5242880",
+            validator=Range(1),
         ),
-        ConfigKey(name="transaction.state.log.num.partitions", type=ConfigType.INT, default="50"),
         ConfigKey(
-            name="transaction.state.log.segment.bytes", type=ConfigType.INT, default="104857600"
+            name="transaction.state.log.replication.factor",
+            type=ConfigType.SHORT,
+            default="3",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="transaction.state.log.num.partitions",
+            type=ConfigType.INT,
+            default="50",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="transaction.state.log.segment.bytes",
+            type=ConfigType.INT,
+            default="104857600",
+            validator=Range(1),
         ),
         ConfigKey(
             name="transaction.partition.verification.enable",
@@ -785,25 +1242,39 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="producer.id.expiration.ms",
             type=ConfigType.INT,
             default="86400000",
+            validator=Range(1),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(
             name="producer.id.expiration.check.interval.ms",
             type=ConfigType.INT,
             default="600000",
+            validator=Range(1),
             internal=True,
         ),
-        ConfigKey(name="transactional.id.expiration.ms", type=ConfigType.INT, default="604800000"),
-        ConfigKey(name="transaction.max.timeout.ms", type=ConfigType.INT, default="900000"),
+        ConfigKey(
+            name="transactional.id.expiration.ms",
+            type=ConfigType.INT,
+            default="604800000",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="transaction.max.timeout.ms",
+            type=ConfigType.INT,
+            default="900000",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="transaction.abort.timed.out.transaction.cleanup.interval.ms",
             type=ConfigType.INT,
             default="10000",
+            validator=Range(1),
         ),
         ConfigKey(
             name="transaction.remove.expired.transaction.cleanup.interval.ms",
             type=ConfigType.INT,
             default="3600000",
+            validator=Range(1),
         ),
         ConfigKey(
             name="transaction.two.phase.commit.enable", type=ConfigType.BOOLEAN, default="false"
@@ -811,15 +1282,41 @@ KEYS: Mapping[str, ConfigKey] = table(
         ConfigKey(name="controller.quorum.voters", type=ConfigType.LIST, default=""),
         ConfigKey(name="controller.quorum.bootstrap.servers", type=ConfigType.LIST, default=""),
         ConfigKey(
-            name="controller.quorum.election.timeout.ms", type=ConfigType.INT, default="1000"
+            name="controller.quorum.election.timeout.ms",
+            type=ConfigType.INT,
+            default="1000",
+            validator=Range(0),
         ),
-        ConfigKey(name="controller.quorum.fetch.timeout.ms", type=ConfigType.INT, default="2000"),
         ConfigKey(
-            name="controller.quorum.election.backoff.max.ms", type=ConfigType.INT, default="1000"
+            name="controller.quorum.fetch.timeout.ms",
+            type=ConfigType.INT,
+            default="2000",
+            validator=Range(0),
         ),
-        ConfigKey(name="controller.quorum.append.linger.ms", type=ConfigType.INT, default="25"),
-        ConfigKey(name="controller.quorum.request.timeout.ms", type=ConfigType.INT, default="2000"),
-        ConfigKey(name="controller.quorum.retry.backoff.ms", type=ConfigType.INT, default="20"),
+        ConfigKey(
+            name="controller.quorum.election.backoff.max.ms",
+            type=ConfigType.INT,
+            default="1000",
+            validator=Range(0),
+        ),
+        ConfigKey(
+            name="controller.quorum.append.linger.ms",
+            type=ConfigType.INT,
+            default="25",
+            validator=Range(0),
+        ),
+        ConfigKey(
+            name="controller.quorum.request.timeout.ms",
+            type=ConfigType.INT,
+            default="2000",
+            validator=Range(0),
+        ),
+        ConfigKey(
+            name="controller.quorum.retry.backoff.ms",
+            type=ConfigType.INT,
+            default="20",
+            validator=Range(0),
+        ),
         ConfigKey(
             name="controller.quorum.auto.join.enable", type=ConfigType.BOOLEAN, default="false"
         ),
@@ -827,34 +1324,84 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="controller.quorum.fetch.snapshot.max.bytes",
             type=ConfigType.INT,
             default="1048576",
+            validator=Range(1),
         ),
-        ConfigKey(name="controller.quorum.fetch.max.bytes", type=ConfigType.INT, default="1048576"),
-        ConfigKey(name="metrics.num.samples", type=ConfigType.INT, default="2"),
-        ConfigKey(name="metrics.sample.window.ms", type=ConfigType.LONG, default="30000"),
+        ConfigKey(
+            name="controller.quorum.fetch.max.bytes",
+            type=ConfigType.INT,
+            default="1048576",
+            validator=Range(1),
+        ),
+        ConfigKey(name="metrics.num.samples", type=ConfigType.INT, default="2", validator=Range(1)),
+        ConfigKey(
+            name="metrics.sample.window.ms",
+            type=ConfigType.LONG,
+            default="30000",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="metric.reporters",
             type=ConfigType.LIST,
             default="org.apache.kafka.common.metrics.JmxReporter",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
             dynamic=Dynamic.CLUSTER_WIDE,
         ),
         ConfigKey(name="metrics.recording.level", type=ConfigType.STRING, default="INFO"),
-        ConfigKey(name="kafka.metrics.reporters", type=ConfigType.LIST, default=""),
-        ConfigKey(name="kafka.metrics.polling.interval.secs", type=ConfigType.INT, default="10"),
-        ConfigKey(name="telemetry.max.bytes", type=ConfigType.INT, default="1048576"),
-        ConfigKey(name="quota.window.num", type=ConfigType.INT, default="11"),
-        ConfigKey(name="replication.quota.window.num", type=ConfigType.INT, default="11"),
         ConfigKey(
-            name="alter.log.dirs.replication.quota.window.num", type=ConfigType.INT, default="11"
+            name="kafka.metrics.reporters",
+            type=ConfigType.LIST,
+            default="",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
         ),
-        ConfigKey(name="controller.quota.window.num", type=ConfigType.INT, default="11"),
-        ConfigKey(name="quota.window.size.seconds", type=ConfigType.INT, default="1"),
-        ConfigKey(name="replication.quota.window.size.seconds", type=ConfigType.INT, default="1"),
+        ConfigKey(
+            name="kafka.metrics.polling.interval.secs",
+            type=ConfigType.INT,
+            default="10",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="telemetry.max.bytes", type=ConfigType.INT, default="1048576", validator=Range(1)
+        ),
+        ConfigKey(name="quota.window.num", type=ConfigType.INT, default="11", validator=Range(1)),
+        ConfigKey(
+            name="replication.quota.window.num",
+            type=ConfigType.INT,
+            default="11",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="alter.log.dirs.replication.quota.window.num",
+            type=ConfigType.INT,
+            default="11",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="controller.quota.window.num",
+            type=ConfigType.INT,
+            default="11",
+            validator=Range(1),
+        ),
+        ConfigKey(
+            name="quota.window.size.seconds", type=ConfigType.INT, default="1", validator=Range(1)
+        ),
+        ConfigKey(
+            name="replication.quota.window.size.seconds",
+            type=ConfigType.INT,
+            default="1",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="alter.log.dirs.replication.quota.window.size.seconds",
             type=ConfigType.INT,
             default="1",
+            validator=Range(1),
         ),
-        ConfigKey(name="controller.quota.window.size.seconds", type=ConfigType.INT, default="1"),
+        ConfigKey(
+            name="controller.quota.window.size.seconds",
+            type=ConfigType.INT,
+            default="1",
+            validator=Range(1),
+        ),
         ConfigKey(name="client.quota.callback.class", type=ConfigType.CLASS),
         ConfigKey(name="connections.max.reauth.ms", type=ConfigType.LONG, default="0"),
         ConfigKey(name="sasl.server.max.receive.size", type=ConfigType.INT, default="524288"),
@@ -869,6 +1416,7 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="ssl.client.auth",
             type=ConfigType.STRING,
             default="none",
+            validator=ValidString(("required", "requested", "none")),
             dynamic=Dynamic.PER_BROKER,
         ),
         ConfigKey(name="ssl.principal.mapping.rules", type=ConfigType.STRING, default="DEFAULT"),
@@ -885,6 +1433,7 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="ssl.enabled.protocols",
             type=ConfigType.LIST,
             default="TLSv1.2,TLSv1.3",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
             dynamic=Dynamic.PER_BROKER,
         ),
         ConfigKey(
@@ -943,7 +1492,11 @@ KEYS: Mapping[str, ConfigKey] = table(
             dynamic=Dynamic.PER_BROKER,
         ),
         ConfigKey(
-            name="ssl.cipher.suites", type=ConfigType.LIST, default="", dynamic=Dynamic.PER_BROKER
+            name="ssl.cipher.suites",
+            type=ConfigType.LIST,
+            default="",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
+            dynamic=Dynamic.PER_BROKER,
         ),
         ConfigKey(
             name="ssl.engine.factory.class", type=ConfigType.CLASS, dynamic=Dynamic.PER_BROKER
@@ -958,6 +1511,7 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="sasl.enabled.mechanisms",
             type=ConfigType.LIST,
             default="GSSAPI",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
             dynamic=Dynamic.PER_BROKER,
         ),
         ConfigKey(name="sasl.server.callback.handler.class", type=ConfigType.CLASS),
@@ -965,6 +1519,7 @@ KEYS: Mapping[str, ConfigKey] = table(
             name="sasl.kerberos.principal.to.local.rules",
             type=ConfigType.LIST,
             default="DEFAULT",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
             dynamic=Dynamic.PER_BROKER,
         ),
         ConfigKey(name="sasl.jaas.config", type=ConfigType.PASSWORD, dynamic=Dynamic.PER_BROKER),
@@ -1046,7 +1601,10 @@ KEYS: Mapping[str, ConfigKey] = table(
         ),
         ConfigKey(name="sasl.oauthbearer.assertion.claim.aud", type=ConfigType.STRING),
         ConfigKey(
-            name="sasl.oauthbearer.assertion.claim.exp.seconds", type=ConfigType.INT, default="300"
+            name="sasl.oauthbearer.assertion.claim.exp.seconds",
+            type=ConfigType.INT,
+            default="300",
+            validator=Range(0, 86400),
         ),
         ConfigKey(name="sasl.oauthbearer.assertion.claim.iss", type=ConfigType.STRING),
         ConfigKey(
@@ -1055,7 +1613,10 @@ KEYS: Mapping[str, ConfigKey] = table(
             default="false",
         ),
         ConfigKey(
-            name="sasl.oauthbearer.assertion.claim.nbf.seconds", type=ConfigType.INT, default="60"
+            name="sasl.oauthbearer.assertion.claim.nbf.seconds",
+            type=ConfigType.INT,
+            default="60",
+            validator=Range(0, 3600),
         ),
         ConfigKey(name="sasl.oauthbearer.assertion.claim.sub", type=ConfigType.STRING),
         ConfigKey(name="sasl.oauthbearer.assertion.file", type=ConfigType.STRING),
@@ -1086,21 +1647,43 @@ KEYS: Mapping[str, ConfigKey] = table(
             default="10000",
         ),
         ConfigKey(name="sasl.oauthbearer.clock.skew.seconds", type=ConfigType.INT, default="30"),
-        ConfigKey(name="sasl.oauthbearer.expected.audience", type=ConfigType.LIST, default=""),
+        ConfigKey(
+            name="sasl.oauthbearer.expected.audience",
+            type=ConfigType.LIST,
+            default="",
+            validator=ValidList((), empty_allowed=True, null_allowed=False),
+        ),
         ConfigKey(name="sasl.oauthbearer.expected.issuer", type=ConfigType.STRING),
         ConfigKey(name="delegation.token.secret.key", type=ConfigType.PASSWORD),
         ConfigKey(
-            name="delegation.token.max.lifetime.ms", type=ConfigType.LONG, default="604800000"
+            name="delegation.token.max.lifetime.ms",
+            type=ConfigType.LONG,
+            default="604800000",
+            validator=Range(1),
         ),
-        ConfigKey(name="delegation.token.expiry.time.ms", type=ConfigType.LONG, default="86400000"),
+        ConfigKey(
+            name="delegation.token.expiry.time.ms",
+            type=ConfigType.LONG,
+            default="86400000",
+            validator=Range(1),
+        ),
         ConfigKey(
             name="delegation.token.expiry.check.interval.ms",
             type=ConfigType.LONG,
             default="3600000",
+            validator=Range(1),
         ),
         ConfigKey(
-            name="add.partitions.to.txn.retry.backoff.max.ms", type=ConfigType.INT, default="100"
+            name="add.partitions.to.txn.retry.backoff.max.ms",
+            type=ConfigType.INT,
+            default="100",
+            validator=Range(0),
         ),
-        ConfigKey(name="add.partitions.to.txn.retry.backoff.ms", type=ConfigType.INT, default="20"),
+        ConfigKey(
+            name="add.partitions.to.txn.retry.backoff.ms",
+            type=ConfigType.INT,
+            default="20",
+            validator=Range(1),
+        ),
     )
 )

@@ -86,7 +86,7 @@ class NodeConfig:
         migration = migration_config(pairs)
         frame_limit = property_values.number(pairs, "socket.request.max.bytes", 100 << 20)
         connection_limits(pairs, (listener.name for listener in listeners))  # may be refused
-        return cls(
+        config = cls(
             storage=storage,
             listeners=listeners,
             bootstrap_servers=property_values.addresses(
@@ -100,7 +100,8 @@ class NodeConfig:
                 for name, default in _QUORUM.items()
             },
             auto_join=property_values.flag(pairs, "controller.quorum.auto.join.enable"),
-            idle_ms=property_values.number(pairs, "connections.max.idle.ms", 600_000),
+            # 0 would close every connection before its first request.
+            idle_ms=property_values.positive_number(pairs, "connections.max.idle.ms", 600_000),
             frame_limit=frame_limit,
             queued_bytes=queued_bytes(pairs, frame_limit),
             segment_bytes=property_values.number(pairs, "metadata.log.segment.bytes", 1 << 30),
@@ -116,6 +117,10 @@ class NodeConfig:
             migration=migration,
             unknown=_unknown(pairs, _KNOWN | MIGRATION_KNOWN if migration else _KNOWN),
         )
+        # Last, since what is read here has sentences of its own. Kafka's segments have 8 MiB at
+        # least; tests want some with a few records.
+        property_values.check_as_kafka(pairs, _KNOWN - {"metadata.log.segment.bytes"})
+        return config
 
     @property
     def node_id(self) -> int:

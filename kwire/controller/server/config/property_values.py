@@ -4,8 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kwire.controller.configs import node_keys, topic_keys
+from kwire.controller.errors import ApiError
 from kwire.errors import InvalidValue
 from kwire.text.untrusted import whole_number
+
+_TOPIC_DEFAULTS = frozenset(
+    synonym.name for key in topic_keys.KEYS.values() for synonym in key.synonyms
+)
+
+
+def check_as_kafka(pairs: Mapping[str, str], known: frozenset[str]) -> None:
+    """Raise InvalidValue for a value with which Kafka does not start (Java: KafkaConfig).
+
+    known: names of the properties that have an effect here; defaults of topics have one, too. What
+    no request of a client may say, as a topic of 0 partitions, a default must not say either.
+    """
+    checked = node_keys.KEYS.keys() & (known | _TOPIC_DEFAULTS)
+    for name in filter(checked.__contains__, pairs):
+        try:
+            node_keys.KEYS[name].value(pairs[name])
+        except ApiError as error:
+            raise InvalidValue(str(error.message)) from None
 
 
 def listed(pairs: Mapping[str, str], name: str) -> list[str]:

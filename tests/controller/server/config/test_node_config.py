@@ -46,6 +46,27 @@ def test_an_address_that_no_registration_may_have_is_refused_at_the_start(
         NodeConfig.of(PAIRS | changes)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("num.partitions", "0"),
+        ("num.partitions", "2147483648"),
+        ("default.replication.factor", "many"),
+        ("delete.topic.enable", "yes"),
+        ("leader.imbalance.check.interval.seconds", "0"),
+        ("unclean.leader.election.interval.ms", "0"),
+        ("metadata.log.max.record.bytes.between.snapshots", "0"),
+        ("socket.request.max.bytes", "0"),
+        ("controller.quorum.election.timeout.ms", "9223372036854775807"),
+        ("min.insync.replicas", "0"),
+        ("log.cleanup.policy", "nonsense"),
+    ],
+)
+def test_a_value_with_which_kafka_does_not_start_is_refused(name: str, value: str) -> None:
+    with pytest.raises(InvalidValue, match=f"Invalid value {value} for configuration {name}"):
+        NodeConfig.of(PAIRS | {name: value})
+
+
 def test_the_address_to_be_reached_at_is_the_advertised_one() -> None:
     pairs = PAIRS | {"advertised.listeners": "controller://proxy:19093"}
     assert list(NodeConfig.of(pairs).endpoints) == [
