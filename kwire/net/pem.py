@@ -62,9 +62,11 @@ def read_store(pairs: Mapping[str, str], store: str) -> str | None:
         return None
     _require_pem(pairs, store)
     if present == [location]:
+        path = Path(pairs[location])
+        text = _normalized(_read(path, location), location)
         if store == "keystore" and not pairs.get("ssl.key.password"):
-            warn_if_readable(Path(pairs[location]))
-        return _normalized(_read(Path(pairs[location]), location), location)
+            warn_if_readable(path)
+        return text
     if present != list(names):
         raise InvalidValue(f"the {store} is either {location} or {' with '.join(names)}")
     return "".join(_normalized(pairs[name], name) for name in names)
@@ -79,9 +81,12 @@ def _require_pem(pairs: Mapping[str, str], store: str) -> None:
 
 
 def _read(path: Path, name: str) -> str:
+    # A pipe would be waited for, /dev/zero has no end; and a running node reads its stores anew.
+    if path.exists() and not path.is_file():
+        raise InvalidValue(f"{name}: {path} is not a file")
     try:
         return path.read_text("ascii")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # the latter for other letters, or a null byte in a name
         raise InvalidValue(f"{name}: {path} cannot be read: {error}") from None
 
 

@@ -10,10 +10,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from socket import socket
+from socket import gaierror, socket
 from typing import cast
 
 from kwire.controller.quotas.connection_quotas import ConnectionQuotas, CountedConnection
+from kwire.errors import InvalidValue
 from kwire.net.accepting import stop_accepting
 
 log = logging.getLogger(__name__)
@@ -41,12 +42,19 @@ class Acceptor:
         self.port = 0
 
     async def start(self, host: str, port: int, bound: socket | None = None) -> None:
-        """Listen at a bound socket, or at host and port. OSError if it is taken."""
+        """Listen at a bound socket, or at host and port.
+
+        Raises OSError if the port is taken, InvalidValue if the host cannot be resolved.
+        """
         loop = asyncio.get_running_loop()
         if bound is not None:
             server = await loop.create_server(self._accepted, sock=bound)
         else:
-            server = await loop.create_server(self._accepted, host or None, port)
+            try:
+                server = await loop.create_server(self._accepted, host or None, port)
+            except (gaierror, UnicodeError):  # the latter for a host that is no name at all
+                text = f"listener {self._listener}: {host!r} cannot be resolved: give a host"
+                raise InvalidValue(f"{text} or an address of this machine") from None
         self._servers = [server]
         self.port = int(server.sockets[0].getsockname()[1])
         self._quotas.add_listener(self._listener)

@@ -82,7 +82,8 @@ async def _address(host: str) -> str:
         pass
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None)
-    except OSError as error:
-        text = f"max.connections.per.ip.overrides: {host!r} is not known: {error.strerror}"
+    except (OSError, UnicodeError) as error:  # the latter for a host that is no name at all
+        reason = error.strerror if isinstance(error, OSError) else "it is no name of a host"
+        text = f"max.connections.per.ip.overrides: {host!r} is not known: {reason}"
         raise InvalidValue(text) from None
     return str(found[0][4][0])

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from socket import socket
-from typing import Self
+from typing import Protocol, Self
 
 from kwire.controller.quotas.connection_quotas import ConnectionQuotas
 from kwire.controller.raft import Raft
@@ -38,6 +38,9 @@ log = logging.getLogger(__name__)
 
 HAND_OVER = 5.0
 """Seconds for which a leader that stops waits for its successor: Kafka's own time-out."""
+
+HELPER_PAUSE = 10.0
+"""Seconds until a helper that failed begins anew."""
 
 
 class ControllerNode:
@@ -150,11 +153,10 @@ class ControllerNode:
         registrar = Registrar(
             config, self.raft, self.metadata, self._registration, self._environment
         )
-        self._registration.spawn(registrar.run())
         reloader = TlsReloader(config, self.metadata, self._listeners, self._use_stores)
-        self._registration.spawn(reloader.run())
         limits = LimitsReloader(config, self.metadata, self.quotas)
-        self._registration.spawn(limits.run())
+        for helper in (registrar, reloader, limits):
+            self._registration.spawn(_kept_running(helper))
 
     async def _opened(self) -> tuple[DirectoryLog, Raft]:
         """Open and read the log in a thread: it may be long, and other nodes may share the loop."""
@@ -271,6 +273,24 @@ class ControllerNode:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
+
+
+class _Helper(Protocol):
+    async def run(self) -> None: ...
+
+
+async def _kept_running(helper: _Helper) -> None:
+    """Run a helper for ever; after an exception that it does not expect, anew and after a pause.
+
+    A node without it would go on, and nobody would see that it does not heed its settings.
+    """
+    while True:
+        try:
+            return await helper.run()
+        except Exception as error:
+            text = f"{type(helper).__name__} failed, and begins anew in {HELPER_PAUSE:g} s"
+            asyncio.get_running_loop().call_exception_handler({"message": text, "exception": error})
+        await asyncio.sleep(HELPER_PAUSE)
 
 
 def check_voter(config: NodeConfig, raft: Raft) -> None:

@@ -79,6 +79,7 @@ class Registrar:
         self._metadata = metadata
         self._channels = channels
         self._incarnation = environment.new_uuid()
+        self._is_registered = False
 
     async def run(self) -> None:
         """Register until cancelled.
@@ -87,11 +88,18 @@ class Registrar:
            without this incarnation.
         2. Ask the leader; after a refusal, or no answer, pause and begin again.
         3. Wait until the record is committed here.
+        4. If another process takes the registration over, its node.id is this one's: say so, and
+           pause for longer each time, or both would fill the log with their registrations.
         """
-        pause = FIRST_RETRY
+        pause = disputed = FIRST_RETRY
         while True:
             # 1.
             await self._metadata.until(lambda: self._is_due)
+            # 4.
+            if self._is_displaced:
+                self._warn_of_other(disputed)
+                await asyncio.sleep(disputed)
+                disputed = min(2 * disputed, LAST_RETRY)
             # 2.
             if await self._ask():
                 pause = FIRST_RETRY
@@ -99,8 +107,23 @@ class Registrar:
             try:
                 async with asyncio.timeout(pause):
                     await self._metadata.until(lambda: not self._is_due)
+                self._is_registered = True
             except TimeoutError:
                 pause = min(2 * pause, LAST_RETRY)
+
+    @property
+    def _is_displaced(self) -> bool:
+        """True if the metadata had this incarnation, and have another one now."""
+        controllers = self._metadata.image.cluster.controllers
+        return self._is_registered and self._config.node_id in controllers
+
+    def _warn_of_other(self, pause: float) -> None:
+        if pause == FIRST_RETRY:
+            log.warning(
+                "another controller has registered with the node.id %d of this one: stop one of the"
+                " two, or give it another node.id",
+                self._config.node_id,
+            )
 
     @property
     def _is_due(self) -> bool:

@@ -104,6 +104,6 @@ class TlsReloader:
 def _stamp(file: Path) -> tuple[int, int, int] | None:
     try:
         status = file.stat()
-    except OSError:
+    except (OSError, ValueError):  # the latter for a name with a null byte
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino

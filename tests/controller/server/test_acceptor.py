@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from kwire.controller.quotas.connection_quotas import ConnectionLimits, ConnectionQuotas
+from kwire.controller.server.acceptor import Acceptor
 from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
+from kwire.errors import InvalidValue
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -37,6 +39,13 @@ MANY = 300
 async def clients() -> AsyncIterator[Clients]:
     async with Clients() as clients:
         yield clients
+
+
+@pytest.mark.parametrize("host", ["a..b", "nobody.invalid"])
+async def test_a_host_that_cannot_be_resolved_is_named_with_its_listener(host: str) -> None:
+    acceptor = Acceptor("CONTROLLER", ConnectionQuotas(), lambda transport, counted: None)
+    with pytest.raises(InvalidValue, match=f"listener CONTROLLER: '{host}' cannot be resolved"):
+        await acceptor.start(host, 0)
 
 
 def quotas(**limits: int) -> ConnectionQuotas:

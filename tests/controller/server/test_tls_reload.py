@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +126,28 @@ async def test_a_file_that_changes_is_read_without_a_setting(
         # Requests to each other go on, over new connections too.
         await leader.kill()
         await quorum.wait_for_leader()
+
+
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [("a\0b", "embedded null byte"), ("/dev/zero", "is not a file"), ("FIFO", "is not a file")],
+)
+@in_virtual_time
+async def test_a_store_that_is_no_file_leaves_the_old_one_and_is_not_waited_for(
+    location: str, told: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    stores = Stores(tmp_path)
+    if location == "FIFO":
+        location = str(tmp_path / "pipe")
+        os.mkfifo(location)
+    async with Quorum(1, properties=stores.properties) as quorum:
+        node = await quorum.wait_for_leader()
+        await alter(node, stores, KEYSTORE, location)
+        await eventually(lambda: told in caplog.text, timeout=10)
+        assert await shown(node, stores) == stores.serial
+        serial = stores.renew("127.0.0.1")  # and what comes later is heeded
+        await alter(node, stores, KEYSTORE, str(stores.keystore))
+        await until_shown(node, stores, serial)
 
 
 @pytest.mark.parametrize(

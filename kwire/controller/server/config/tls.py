@@ -61,7 +61,8 @@ class TlsConfig:
             try:
                 context = ssl.create_default_context(purpose, cadata=self.truststore)
                 context.load_cert_chain(file.name, password=self.key_password or "")
-            except ssl.SSLError as error:
+            # ValueError: letters that are not ASCII, or a password of more than 1024 bytes.
+            except (ssl.SSLError, ValueError) as error:
                 raise InvalidValue(f"the stores of ssl.* cannot be used: {error}") from None
         return context
 
