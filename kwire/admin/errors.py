@@ -85,6 +85,22 @@ _CLASSES: dict[int, type[BrokerError]] = {
 }
 
 
+NOTHING_DONE = (
+    "The active controller appears to be node",
+    "This controller is not the active one.",
+)
+"""The texts of controllers, Kafka's and kwire's, that had not begun a request that they refuse."""
+
+
+def may_be_done(error: BrokerError) -> bool:
+    """Return True for NOT_CONTROLLER of a controller that names no other.
+
+    One that stops leading answers so for what it has written, too; that may still be committed.
+    """
+    is_refused = (error.message or "").startswith(NOTHING_DONE)
+    return error.code == ErrorCode.NOT_CONTROLLER and not is_refused
+
+
 def raise_for_code(code: int, message: str | None = None) -> None:
     """Raise the error of a code, with the node's message; return for 0."""
     if error := refusal(code, message):

@@ -15,6 +15,7 @@ from kwire.admin.errors import (
     MissingFromAnswer,
     NoReachableLeader,
     OutcomeUnknown,
+    may_be_done,
 )
 from kwire.admin.operation import UNKNOWN_NAMES, Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -71,6 +72,7 @@ class OperationRun(Generic[K, A, R]):
         self.pending_set = set(keys)
         self.latest: dict[K, KwireError] = {}
         self.moved: set[K] = set()
+        self._perhaps_done: set[K] = set()
         self._of_the_cluster: KwireError | None = None
 
     @property
@@ -91,6 +93,8 @@ class OperationRun(Generic[K, A, R]):
             return  # nobody asked, or it is settled: the node repeats itself
         if isinstance(value, BrokerError) and self._may_change(value):
             self.latest[key] = value
+            if self.operation.row.changes and may_be_done(value):
+                self._perhaps_done.add(key)
             if value.code not in self.operation.again:
                 self.moved.add(key)
         elif isinstance(value, BrokerError) and self._timed_out(value):
@@ -145,7 +149,12 @@ class OperationRun(Generic[K, A, R]):
         """Return the outcome of every key. Raises the error that kept all of them from an own."""
         by_key: dict[K, R | KwireError] = {}
         for key in self._keys:
-            by_key[key] = self._settled[key] if key in self._settled else self.latest[key]
+            value = self._settled[key] if key in self._settled else self.latest[key]
+            # A later refusal may come of the first attempt: the topic exists already.
+            if key in self._perhaps_done and isinstance(value, KwireError):
+                sentence = "the controller that had it stopped leading, so it may have been"
+                value = OutcomeUnknown(f"{value}; {sentence} carried out")
+            by_key[key] = value
         errors = [error for error in by_key.values() if isinstance(error, _REASONS_OF_NOBODY)]
         if by_key and len(errors) == len(by_key):
             raise errors[0]

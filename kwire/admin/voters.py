@@ -13,9 +13,10 @@ from uuid import UUID
 
 from kwire.admin import registry
 from kwire.admin.driver import SERVER_SHARE
-from kwire.admin.errors import DuplicateVoter, VoterNotFound, raise_for_code
+from kwire.admin.errors import DuplicateVoter, OutcomeUnknown, VoterNotFound, raise_for_code
 from kwire.admin.quorum import MetadataQuorum, RaftVoterEndpoint
-from kwire.errors import AnswerLost
+from kwire.error_codes import ErrorCode
+from kwire.errors import AnswerLost, BrokerError, KwireError
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse, Listener
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from kwire.net.connection import Connection
@@ -45,8 +46,8 @@ class Voters(MetadataQuorum):
         1. Ask the active controller; follow NOT_LEADER_OR_FOLLOWER (6) to the next.
         2. It asks the new voter for its versions, waits until it has caught up, and answers when
            the new voter set is committed.
-        3. If the answer is lost, ask again: DUPLICATE_VOTER with this directory id among the
-           voters then means that the first request was carried out.
+        3. If the answer is lost, or the leader stops leading, ask again: DUPLICATE_VOTER with this
+           directory id among the voters then means that the first request was carried out.
 
         Raises DuplicateVoter (126), whatever the directory id of the voter that has this id;
         InconsistentClusterId (104); BrokerError REQUEST_TIMED_OUT (7), whose message tells whether
@@ -85,8 +86,8 @@ class Voters(MetadataQuorum):
 
         1. Ask the active controller; follow NOT_LEADER_OR_FOLLOWER (6) to the next.
         2. It answers when the smaller voter set is committed; removing itself, it then resigns.
-        3. If the answer is lost, ask again: VOTER_NOT_FOUND then means that the first request was
-           carried out.
+        3. If the answer is lost, or the leader stops leading, ask again: VOTER_NOT_FOUND then means
+           that the first request was carried out.
 
         Raises VoterNotFound (127) unless both ids are those of a voter; InconsistentClusterId
         (104); BrokerError REQUEST_TIMED_OUT (7) while another change is pending;
@@ -141,6 +142,12 @@ class Voters(MetadataQuorum):
                 if answer_lost and votes_afterwards == await self._is_voter(voter):
                     return
                 raise
+            except BrokerError:
+                raise  # of a leader, which says that it has not begun
+            except KwireError as error:
+                if answer_lost:
+                    raise OutcomeUnknown(f"{error}; the change may have been made") from error
+                raise
             else:
                 return
 
@@ -157,14 +164,26 @@ async def _send_addition(
     # The leader's own "timed out", with its reason, is to come before the client's.
     request = request.replace(timeout_ms=max(1, int(timeout * 1000 * SERVER_SHARE)))
     response = cast(AddRaftVoterResponse, await connection.send(request, timeout=timeout))
-    raise_for_code(response.error_code, response.error_message)
+    _raise_for_answer(response)
 
 
 async def _send_removal(
     request: RemoveRaftVoterRequest, connection: Connection, timeout: float
 ) -> None:
     response = cast(RemoveRaftVoterResponse, await connection.send(request, timeout=timeout))
-    raise_for_code(response.error_code, response.error_message)
+    _raise_for_answer(response)
+
+
+STOPPED_LEADING = "This leader stopped leading"
+"""How the answer of kwire's leader begins if it resigned with the change in its log."""
+
+
+def _raise_for_answer(response: AddRaftVoterResponse | RemoveRaftVoterResponse) -> None:
+    """Raise the error of an answer; AnswerLost if it leaves open what becomes of the change."""
+    code, message = response.error_code, response.error_message or ""
+    if code == ErrorCode.NOT_LEADER_OR_FOLLOWER and message.startswith(STOPPED_LEADING):
+        raise AnswerLost(message)
+    raise_for_code(code, response.error_message)
 
 
 def directory_id_of(directory_id: UUID | str) -> UUID:

@@ -10,8 +10,11 @@ from kwire.admin import (
     InconsistentClusterId,
     VoterNotFound,
 )
+from kwire.admin.errors import OutcomeUnknown
+from kwire.admin.voters import STOPPED_LEADING
 from kwire.errors import InvalidValue
-from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.net.frames import RequestFrame
 from kwire.text.ids import uuid_text
 from real_kafka import Cluster, Layout
 from scripted_quorum import scripted_quorum
@@ -85,3 +88,28 @@ async def test_a_removal_that_had_worked_misses_no_voter() -> None:
         async with AdminClient(bootstrap_controllers=one.addresses()) as admin:
             await admin.remove_raft_voter(*OURS)
         assert one.voters == set()
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_a_removal_whose_leader_stops_leading_is_cleared_up_or_unknown(
+    carried_out: bool,
+) -> None:
+    async with scripted_quorum(1) as one:
+        one.voters = {OURS}
+
+        def resign(request: RequestFrame) -> RemoveRaftVoterResponse:
+            if len(one.nodes[0].requests(RemoveRaftVoterRequest)) > 1:
+                code = 127 if carried_out else 6
+                return RemoveRaftVoterResponse(error_code=code)
+            if carried_out:
+                one.voters = set()
+            text = f"{STOPPED_LEADING}; the new voters may still be committed"
+            return RemoveRaftVoterResponse(error_code=6, error_message=text)
+
+        one.nodes[0].scripts[RemoveRaftVoterRequest] = resign
+        async with AdminClient(bootstrap_controllers=one.addresses(), timeout=1) as admin:
+            if carried_out:
+                await admin.remove_raft_voter(*OURS)
+            else:
+                with pytest.raises(OutcomeUnknown, match=r"leader.* may have been made"):
+                    await admin.remove_raft_voter(*OURS)

@@ -5,10 +5,11 @@ from typing import cast
 
 import pytest
 
-from kwire.admin import AdminClient
+from kwire.admin import AdminClient, NoReachableLeader
+from kwire.admin.errors import OutcomeUnknown
 from kwire.admin.features import FeatureUpdate, UpgradeType
 from kwire.codec.declaration import Response
-from kwire.errors import InvalidValue, UnsupportedVersion
+from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a57_update_features import (
     FeatureUpdateKey,
@@ -114,3 +115,27 @@ async def test_no_feature_is_refused(nothing: dict[str, FeatureUpdate]) -> None:
     async with AdminClient(bootstrap_controllers="localhost:1") as admin:
         with pytest.raises(InvalidValue, match="name at least one feature"):
             await admin.update_features(nothing)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("This controller is not the active one any more.", OutcomeUnknown),
+        ("No controller appears to be active.", OutcomeUnknown),
+        ("This controller is not the active one.", NoReachableLeader),
+        ("The active controller appears to be node 3000.", NoReachableLeader),
+    ],
+)
+async def test_what_a_controller_may_have_written_when_it_stopped_leading_is_unknown(
+    text: str, error: type[KwireError]
+) -> None:
+    """Java: QuorumController.renounce fails with NOT_CONTROLLER what is not committed yet."""
+    async with scripted_quorum(1) as one:
+        scripted(one, 2, UpdateFeaturesResponse(error_code=41, error_message=text))
+        async with AdminClient(bootstrap_controllers=one.addresses(), timeout=1) as admin:
+            try:
+                found: KwireError = (await admin.update_features(RAISE)).failed["a"]
+            except NoReachableLeader as nobody:
+                found = nobody
+    assert type(found) is error
+    assert ("may have been carried out" in str(found)) == (error is OutcomeUnknown)

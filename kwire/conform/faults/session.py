@@ -14,6 +14,7 @@ from itertools import count
 from random import Random
 from typing import Any, TypeVar, cast
 
+from kwire.admin.errors import NOTHING_DONE
 from kwire.codec.declaration import Request, Response
 from kwire.conform.faults.history import Fate, RecordedOperation, RunHistory
 from kwire.error_codes import ErrorCode, name
@@ -33,12 +34,6 @@ STAYS = 0.75
 """Share of the requests that go to the node that answered last; the rest to any."""
 
 CLIENT_PREFIX = "kwire-conform-client-"
-
-_NOTHING_DONE = (
-    "The active controller appears to be node",
-    "This controller is not the active one.",
-)
-"""The texts of controllers, Kafka's and kwire's, that had not begun a request that they refuse."""
 
 _UNSURE = {
     ErrorCode.REQUEST_TIMED_OUT,
@@ -63,7 +58,7 @@ def fate_of(code: int, message: str | None, refusals: frozenset[int]) -> Fate:
         return Fate.OK
     if code in refusals:
         return Fate.REFUSED
-    if code == ErrorCode.NOT_CONTROLLER and (message or "").startswith(_NOTHING_DONE):
+    if code == ErrorCode.NOT_CONTROLLER and (message or "").startswith(NOTHING_DONE):
         return Fate.NOT_DONE
     return Fate.UNKNOWN if code in _UNSURE else Fate.NOT_DONE
 

@@ -27,7 +27,6 @@ from kwire.controller.raft.roles import (
     Role,
     Unattached,
 )
-from kwire.error_codes import ErrorCode
 
 
 class Reason(Enum):
@@ -188,7 +187,7 @@ def _leave_leader(replica: Replica) -> None:
         return
     replica.emit(ResignLeader(epoch=leader.epoch))
     if leader.voter_change:
-        replica.emit(*leader.voter_change.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        replica.emit(*leader.voter_change.resign())
 
 
 def start(replica: Replica, election: ElectionState, now: int) -> None:

@@ -13,6 +13,9 @@ from kwire.error_codes import ErrorCode
 from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 
+IN_DOUBT = "This leader stopped leading; the new voters may still be committed, from its log"
+"""How a leader says that a change is neither made nor given up."""
+
 
 @dataclass(slots=True, kw_only=True)
 class VoterChange(ABC):
@@ -44,6 +47,11 @@ class VoterChange(ABC):
                 " time: they still may be. Describe the quorum before asking again."
             )
         return self.answer(ErrorCode.REQUEST_TIMED_OUT, text)
+
+    def resign(self) -> list[Reply]:
+        """Return the reply of a leader that stops leading; it tells if the change is in the log."""
+        text = None if self.offset is None else f"{IN_DOUBT} at offset {self.offset}."
+        return self.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER, text)
 
     @abstractmethod
     def _missing_answer(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kwire.admin.voters import STOPPED_LEADING
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import EpochEndOffset, FetchRequest
 from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
@@ -61,13 +62,22 @@ def test_a_change_that_takes_too_long_times_out_and_says_what_is_appended(
     assert said.format(last) in (answer.error_message or "")
 
 
-@pytest.mark.parametrize("state", [adding, appended, removing])
-def test_a_change_fails_when_the_leader_goes(state: State) -> None:
+@pytest.mark.parametrize(
+    ("state", "is_in_doubt"), [(adding, False), (appended, True), (removing, True)]
+)
+def test_a_change_fails_when_the_leader_goes_and_says_if_it_may_still_be_made(
+    state: State, is_in_doubt: bool
+) -> None:
     solo = state()
+    last = solo.raft.end_offset - 1
     token = solo.last_token
     solo.ask(begin_request(6))
     (answer,) = solo.replies(token)
     assert code(answer) == ELSEWHERE
+    assert isinstance(answer, AddRaftVoterResponse | RemoveRaftVoterResponse)
+    text = answer.error_message or ""
+    assert text.startswith(STOPPED_LEADING) == is_in_doubt
+    assert (f"may still be committed, from its log at offset {last}." in text) == is_in_doubt
 
 
 def test_a_follower_acts_on_voters_before_they_are_committed_and_takes_them_back() -> None:
