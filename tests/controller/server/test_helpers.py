@@ -1,4 +1,4 @@
-"""What works beside a node's replica goes on, whatever its settings and other nodes are."""
+"""The helpers of a node go on, whatever its settings and other nodes are."""
 
 from __future__ import annotations
 
