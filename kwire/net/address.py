@@ -36,8 +36,13 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def why_not_bound(error: OSError) -> str:
-    """Return the system's reason why listening failed, without the address that asyncio adds."""
+def why_not_bound(error: OSError | UnicodeError) -> str:
+    """Return the system's reason why listening failed, without the address that asyncio adds.
+
+    UnicodeError comes of a host that is no name at all.
+    """
+    if isinstance(error, UnicodeError):
+        return "that is no name of a host"
     code = error.errno or 0  # below 0: a name that is not resolved, for which strerror has no words
     return os.strerror(code) if code > 0 else error.strerror or str(error)
 

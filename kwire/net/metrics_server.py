@@ -50,7 +50,7 @@ class MetricsServer:
             self._server = await asyncio.start_server(
                 self._accept, self._host, self.port, limit=HEAD_LIMIT
             )
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             where = Address(self._host, self.port)
             raise LocalError(f"no metrics at {where}: {why_not_bound(error)}") from error
         self.port = self._server.sockets[0].getsockname()[1]

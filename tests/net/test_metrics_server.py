@@ -55,6 +55,11 @@ async def test_an_address_that_is_taken_is_told_in_one_sentence() -> None:
                 pass
 
 
+async def test_a_host_that_is_no_name_is_told() -> None:
+    with pytest.raises(LocalError, match=r"no metrics at a\.\.b:1: that is no name of a host"):
+        await MetricsServer(One(), "a..b", 1).__aenter__()
+
+
 async def test_a_page_says_whether_all_is_well() -> None:
     state = {"well": True}
     pages = {"/ready": lambda: (state["well"], "ready" if state["well"] else "starting")}

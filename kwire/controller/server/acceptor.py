@@ -52,7 +52,7 @@ class Acceptor:
         else:
             try:
                 server = await loop.create_server(self._accepted, host or None, port)
-            except (gaierror, UnicodeError):  # the latter for a host that is no name at all
+            except (gaierror, UnicodeError):
                 text = f"listener {self._listener}: {host!r} cannot be resolved: give a host"
                 raise InvalidValue(f"{text} or an address of this machine") from None
         self._servers = [server]

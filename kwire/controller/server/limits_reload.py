@@ -15,6 +15,7 @@ from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
 from kwire.errors import InvalidValue
 from kwire.image.configs import EMPTY
 from kwire.messages.config_resource import ResourceType
+from kwire.net.address import why_not_bound
 
 log = logging.getLogger(__name__)
 
@@ -82,8 +83,8 @@ async def _address(host: str) -> str:
         pass
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None)
-    except (OSError, UnicodeError) as error:  # the latter for a host that is no name at all
-        reason = error.strerror if isinstance(error, OSError) else "it is no name of a host"
+    except (OSError, UnicodeError) as error:
+        reason = why_not_bound(error)
         text = f"max.connections.per.ip.overrides: {host!r} is not known: {reason}"
         raise InvalidValue(text) from None
     return str(found[0][4][0])

@@ -30,9 +30,9 @@ CLUSTER = "one"
 OVERRIDES = "max.connections.per.ip.overrides"
 
 
-async def alter(node: ControllerNode, value: str) -> None:
+async def alter(node: ControllerNode, value: str, name: str = OVERRIDES) -> None:
     async with await Connection.open("127.0.0.1", node.config.listeners[0].port) as connection:
-        config = AlterableConfig(name=OVERRIDES, config_operation=0, value=value)
+        config = AlterableConfig(name=name, config_operation=0, value=value)
         resource = AlterConfigsResource(
             resource_type=ResourceType.BROKER, resource_name="", configs=[config]
         )
@@ -53,7 +53,17 @@ async def test_a_limit_of_a_host_that_is_no_name_leaves_later_ones_in_force(
         await alter(leader, f"{host}:3")
         await alter(leader, "127.0.0.9:7")
         await eventually(lambda: limit_of_an_address(leader), lambda limit: limit == 7)
-    assert f"{host!r} is not known: it is no name of a host" in caplog.text
+    assert f"{host!r} is not known: that is no name of a host" in caplog.text
+
+
+@in_virtual_time
+async def test_a_quorum_that_is_told_to_take_no_connections_goes_on() -> None:
+    async with Quorum(3) as quorum:
+        leader = await quorum.wait_for_leader()
+        await alter(leader, "0", "max.connections")
+        await asyncio.sleep(5)
+        assert await quorum.wait_for_leader() is leader
+        await alter(leader, "127.0.0.9:7")
 
 
 @in_virtual_time

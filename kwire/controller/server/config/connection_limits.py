@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from kwire.controller.quotas.connection_quotas import UNLIMITED, ConnectionLimits
 from kwire.controller.server.config import property_values
@@ -26,7 +26,8 @@ def connection_limits(
 ) -> ConnectionLimits:
     """Return the limits of a node with these listeners.
 
-    Raises InvalidValue for a value that Kafka does not take either.
+    Raises InvalidValue for a value that Kafka does not take either, and for no connections at all:
+    set for all nodes, nobody could take that back, and after a restart neither.
     """
     names = tuple(listeners)
     per_address = property_values.number(pairs, PER_ADDRESS, UNLIMITED)
@@ -34,12 +35,12 @@ def connection_limits(
     if per_address == 0 and not by_address:
         raise InvalidValue(f"{PER_ADDRESS} is 0, so that nobody could connect: give {OVERRIDES}")
     return ConnectionLimits(
-        connections=property_values.number(pairs, CONNECTIONS, UNLIMITED),
+        connections=property_values.positive_number(pairs, CONNECTIONS, UNLIMITED),
         per_address=per_address,
         by_address=by_address,
         rate=property_values.number(pairs, RATE, UNLIMITED),
-        by_listener=_of_listeners(pairs, names, CONNECTIONS),
-        rate_by_listener=_of_listeners(pairs, names, RATE),
+        by_listener=_of_listeners(pairs, names, CONNECTIONS, property_values.positive_number),
+        rate_by_listener=_of_listeners(pairs, names, RATE, property_values.number),
         inter_broker=inter_broker,
     )
 
@@ -57,13 +58,16 @@ def queued_bytes(pairs: Mapping[str, str], frame_limit: int) -> int:
     return size or QUEUED_DEFAULT
 
 
-def _of_listeners(pairs: Mapping[str, str], listeners: Iterable[str], name: str) -> dict[str, int]:
+def _of_listeners(
+    pairs: Mapping[str, str],
+    listeners: Iterable[str],
+    name: str,
+    number: Callable[[Mapping[str, str], str, int], int],
+) -> dict[str, int]:
     """Return the values of those listeners that have one of their own."""
     keys = {listener: f"listener.name.{listener.lower()}.{name}" for listener in listeners}
     return {
-        listener: property_values.number(pairs, key, UNLIMITED)
-        for listener, key in keys.items()
-        if key in pairs
+        listener: number(pairs, key, UNLIMITED) for listener, key in keys.items() if key in pairs
     }
 
 

@@ -63,6 +63,8 @@ def test_queued_bytes_are_bounded_whatever_the_file_says(text: str, size: int) -
         ({"queued.max.request.bytes": str(LIMIT - 1)}, "must be socket.request.max.bytes"),
         ({"queued.max.request.bytes": "much"}, "queued.max.request.bytes is 'much'"),
         ({"max.connections": "-1"}, "max.connections is '-1'"),
+        ({"max.connections": "0"}, "max.connections is 0: it must be a number from 1 on"),
+        ({"listener.name.controller.max.connections": "0"}, "controller.max.connections is 0"),
         ({"listener.name.controller.max.connections": "x"}, "controller.max.connections is 'x'"),
         ({"max.connections.per.ip": "0"}, "nobody could connect"),
         ({"max.connections.per.ip.overrides": "127.0.0.1"}, "'127.0.0.1' is not host:count"),
