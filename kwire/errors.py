@@ -92,6 +92,10 @@ class FileError(WireError):
         self.offset = offset
         super().__init__(f"{file}, byte {offset}: {reason}")
 
+    def with_way_on(self, way: str) -> "FileError":
+        """Return the same error that also says how to go on."""
+        return FileError(f"{self.reason}; {way}", file=self.file, offset=self.offset)
+
 
 class BrokerError(KwireError):
     """The peer answered with an error code. `name` is Kafka's, `retriable` is its opinion.

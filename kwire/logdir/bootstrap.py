@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.logdir.filesystem import DISK, FileSystem
+from kwire.logdir.filesystem import DISK, FileSystem, check_is_file
 from kwire.logdir.names import (
     BOOTSTRAP_CHECKPOINT,
     BOOTSTRAP_SNAPSHOT,
@@ -32,8 +32,8 @@ def read_bootstrap(folder: Path, fs: FileSystem = DISK) -> tuple[VersionedRecord
     """
     # 1.
     file = folder / BOOTSTRAP_CHECKPOINT
-    if fs.exists(file):
-        return snapshot_content(fs.read_file(file), file).records
-    # 2.
-    file = folder / METADATA_FOLDER / snapshot_name(BOOTSTRAP_SNAPSHOT)
+    if not fs.exists(file):
+        # 2.
+        file = folder / METADATA_FOLDER / snapshot_name(BOOTSTRAP_SNAPSHOT)
+    check_is_file(fs, file)
     return snapshot_content(fs.read_file(file), file).records if fs.exists(file) else None

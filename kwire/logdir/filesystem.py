@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kwire import operating_system
+from kwire.errors import FileError
 from kwire.operating_system import BINARY
 
 
@@ -55,6 +56,9 @@ class FileSystem(Protocol):
 
     def is_folder(self, path: Path) -> bool:
         """True if there is a folder."""
+
+    def is_file(self, path: Path) -> bool:
+        """True if there is a file, or a link to one: no folder, pipe, socket or device."""
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it."""
@@ -147,6 +151,9 @@ class Disk:
     def is_folder(self, path: Path) -> bool:
         return path.is_dir()
 
+    def is_file(self, path: Path) -> bool:
+        return path.is_file()
+
     def make_folder(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
@@ -190,3 +197,10 @@ class Disk:
 
 
 DISK = Disk()
+
+
+def check_is_file(fs: FileSystem, path: Path) -> None:
+    """Raise FileError if something else has the name of a file: a pipe would never be read."""
+    if fs.exists(path) and not fs.is_file(path):
+        way = "move it away, and restore the file"
+        raise FileError(f"is a folder, a pipe or a device where a file should be; {way}", file=path)

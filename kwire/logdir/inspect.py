@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import FileError
+from kwire.logdir.bootstrap import read_bootstrap
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.meta_properties import (
     MetaProperties,
@@ -60,6 +61,8 @@ def inspect(
             metas[folder] = meta
     problems += map(str, directory_id_problems(metas))
     problems += _log_problems(fs, existing, metas)
+    # A snapshot of the first voters is read with the log and as what it begins with.
+    problems = list(dict.fromkeys(problems))
     return Inspection(existing=tuple(existing), meta=first, problems=tuple(problems))
 
 
@@ -70,17 +73,18 @@ def _log_problems(
     found = (contradiction(fs, folder / METADATA_FOLDER, metas.get(folder)) for folder in logs)
     problems = [problem for problem in found if problem]
     # Of a node of KRaft; which of several directories had the log is not known.
-    if not logs and any(meta.version for meta in metas.values()):
-        problems += map(str, _without_log(fs, folders))
+    is_lost = not logs and any(meta.version for meta in metas.values())
+    problems += map(str, _around_log(fs, folders if is_lost else logs))
     if len(logs) > 1:
         problems.append(f"{' and '.join(map(str, logs))} have a metadata log each.")
     return problems
 
 
-def _without_log(fs: FileSystem, folders: list[Path]) -> Iterator[FileError]:
+def _around_log(fs: FileSystem, folders: list[Path]) -> Iterator[FileError]:
     for folder in folders:
         try:
             check_folder(fs, folder)
+            read_bootstrap(folder, fs)
         except FileError as error:
             yield error
 

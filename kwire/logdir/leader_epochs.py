@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from pathlib import Path
 from uuid import UUID
@@ -10,6 +11,8 @@ from kwire.errors import FileError, InvalidValue
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.text.ids import parse_uuid, uuid_text
+
+_ENTRY = re.compile(rb"(\d{1,19})\s+(\d{1,19})\s*")
 
 
 class LeaderEpochs:
@@ -87,16 +90,33 @@ def parse_leader_epochs(data: bytes, file: Path) -> LeaderEpochs:
     """FileError where the file is not of that form. Before the first epoch Kafka's is empty."""
     if not data:
         return LeaderEpochs()
-    lines = data.decode("ascii", "replace").splitlines()
-    try:
-        version, count, *entries = lines
-        if version != "0" or int(count) != len(entries):
-            raise ValueError
-        pairs = [entry.split(" ") for entry in entries]
-        starts = [OffsetAndEpoch(epoch=int(epoch), offset=int(at)) for epoch, at in pairs]
-    except ValueError:
-        raise FileError("not version 0, a count and that many lines", file=file) from None
+    # Java's readLine ends lines at the same bytes.
+    lines = data.splitlines(keepends=True)
+    head = [line.strip() for line in lines[:2]]
+    if head != [b"0", b"%d" % (len(lines) - 2)]:
+        raise FileError("not version 0, a count and that many lines", file=file)
+    starts: list[OffsetAndEpoch] = []
+    place = len(lines[0]) + len(lines[1])
+    for number, line in enumerate(lines[2:], 3):
+        try:
+            starts.append(_start(line, starts[-1] if starts else None))
+        except ValueError as error:
+            raise FileError(f"line {number}: {error}", file=file, offset=place) from None
+        place += len(line)
     return LeaderEpochs(starts)
+
+
+def _start(line: bytes, before: OffsetAndEpoch | None) -> OffsetAndEpoch:
+    """Return an entry; ValueError for one that Kafka does not write after the one before it."""
+    match = _ENTRY.fullmatch(line)
+    if not match:
+        raise ValueError("not an epoch and an offset")
+    start = OffsetAndEpoch(epoch=int(match[1]), offset=int(match[2]))
+    if start.epoch >= 1 << 31 or start.offset >= 1 << 63:
+        raise ValueError(f"{start} is more than there can be")
+    if before and not (before.epoch < start.epoch and before.offset < start.offset):
+        raise ValueError(f"{start} after {before}: both only grow")
+    return start
 
 
 def partition_metadata(topic_id: UUID = METADATA_TOPIC_ID) -> bytes:

@@ -113,6 +113,9 @@ class MemoryFileSystem:
     def is_folder(self, path: Path) -> bool:
         return path in self._folders
 
+    def is_file(self, path: Path) -> bool:
+        return path in self._files
+
     def make_folder(self, path: Path) -> None:
         self._folders |= {path, *path.parents}
 

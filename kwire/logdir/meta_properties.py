@@ -5,6 +5,7 @@ Version 0 was ZooKeeper's, with a broker id in place of the node id; only its re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,7 +13,7 @@ from pathlib import Path
 from uuid import UUID
 
 from kwire.errors import FileError, InvalidValue
-from kwire.logdir.filesystem import DISK, FileSystem
+from kwire.logdir.filesystem import DISK, FileSystem, check_is_file
 from kwire.logdir.names import META_PROPERTIES, METADATA_FOLDER, PARTITION_METADATA
 from kwire.text.ids import parse_uuid, uuid_text
 from kwire.text.properties import parse_properties, properties_text
@@ -76,6 +77,7 @@ def parse_meta_properties(data: bytes, file: Path) -> MetaProperties:
 def read_meta_properties(folder: Path, fs: FileSystem = DISK) -> MetaProperties | None:
     """Return the file of a log directory; None where it is not formatted."""
     file = folder / META_PROPERTIES
+    check_is_file(fs, file)
     return parse_meta_properties(fs.read_file(file), file) if fs.exists(file) else None
 
 
@@ -99,15 +101,8 @@ def verify_directories(
     """
     found: dict[Path, MetaProperties] = {}
     for folder in folders:
-        meta = read_meta_properties(folder, fs)
-        # 1. A crash while it is formatted leaves no log.
-        if meta is None and fs.exists(folder / METADATA_FOLDER / PARTITION_METADATA):
-            raise FileError(
-                f"is not there, but {METADATA_FOLDER} is: restore the file; to go on without, write"
-                f" version=1, node.id={node_id}, cluster.id=… and directory.id=…, a line each,"
-                " with the ids that the other controllers know",
-                file=folder / META_PROPERTIES,
-            )
+        # 1.
+        meta = _beside_log(folder, node_id, fs)
         if meta is None or meta.cluster_id is None or meta.node_id is None:
             raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
         if meta.node_id != node_id:
@@ -128,6 +123,29 @@ def verify_directories(
     for problem in directory_id_problems(found):
         raise problem
     return found
+
+
+def _beside_log(folder: Path, node_id: int, fs: FileSystem) -> MetaProperties | None:
+    """Return the file of a directory; FileError if it says less than the log beside it needs.
+
+    A crash while a directory is formatted leaves no log.
+    """
+    file, reason, meta = folder / META_PROPERTIES, "is not there", None
+    try:
+        if meta := read_meta_properties(folder, fs):
+            reason = f"has no {'cluster.id' if meta.cluster_id is None else 'node id'}"
+    except FileError as error:
+        reason = error.reason
+    if meta is not None and meta.cluster_id is not None and meta.node_id is not None:
+        return meta
+    if fs.exists(folder / METADATA_FOLDER / PARTITION_METADATA):
+        raise FileError(
+            f"{reason}, but {METADATA_FOLDER} is there: restore the file; to go on without, write"
+            f" version=1, node.id={node_id}, cluster.id=… and directory.id=…, a line each,"
+            " with the ids that the other controllers know",
+            file=file,
+        )
+    return meta if meta is not None else read_meta_properties(folder, fs)
 
 
 def directory_id_problems(metas: Mapping[Path, MetaProperties]) -> list[FileError]:
@@ -171,10 +189,10 @@ def _number(pairs: dict[str, str], name: str, file: Path) -> int:
     text = pairs.get(name)
     if text is None:
         raise FileError(f"{name} is missing", file=file)
-    try:
-        return int(text)
-    except ValueError:
-        raise FileError(f"{name} is {text!r}, not a number", file=file) from None
+    # As Java's Integer.parseInt, which takes no underscores.
+    if not re.fullmatch(r"[+-]?\d{1,10}", text, re.ASCII) or not -(1 << 31) <= int(text) < 1 << 31:
+        raise FileError(f"{name} is {text!r}, not a number of 32 bits", file=file)
+    return int(text)
 
 
 def _directory_id(pairs: dict[str, str], file: Path) -> UUID | None:

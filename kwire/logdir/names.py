@@ -73,6 +73,13 @@ def snapshot_id(name: str) -> OffsetAndEpoch | None:
     return OffsetAndEpoch(offset=int(match[1]), epoch=int(match[2])) if match else None
 
 
+def is_own(name: str) -> bool:
+    """True for a file of a metadata folder; others may lie there, and are left alone."""
+    small = (QUORUM_STATE, LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
+    parts = (_SEGMENT, _INDEX, _SNAPSHOT, _LEFT_OVER)
+    return name in small or any(part.fullmatch(name) for part in parts)
+
+
 def is_left_over(name: str) -> bool:
     """True for a file that Kafka, or kwire, was about to remove or never finished writing."""
     return bool(_LEFT_OVER.fullmatch(name))

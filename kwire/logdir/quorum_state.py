@@ -39,18 +39,29 @@ class QuorumState:
 def parse_quorum_state(data: bytes, file: Path) -> QuorumState:
     """FileError where the line is no QuorumStateData; a replica must then not vote."""
     try:
-        members: Any = json.loads(data.split(b"\n", 1)[0])
+        members: Any = json.loads(data.split(b"\n", 1)[0].decode())
     except (ValueError, RecursionError) as error:
         raise FileError(f"not JSON: {error}", file=file) from None
-    if not isinstance(members, dict) or not isinstance(members.get(VERSION_MEMBER), int):
+    if not isinstance(members, dict) or type(members.get(VERSION_MEMBER)) is not int:
         raise FileError(f"no JSON object with a {VERSION_MEMBER}", file=file)
     version = members.pop(VERSION_MEMBER)
     if version not in QuorumStateData.versions:
         raise FileError(f"{VERSION_MEMBER} {version} is not known", file=file)
     try:
-        return QuorumState(data=from_json(QuorumStateData, members, version), version=version)
+        data = from_json(QuorumStateData, members, version)
     except EncodeError as error:
         raise FileError(str(error), file=file) from None
+    # name, value, and the least that there is: -1 is for no leader and no vote.
+    numbers = [
+        ("leaderEpoch", data.leader_epoch, 0),
+        ("leaderId", data.leader_id, -1),
+        ("votedId", data.voted_id, -1),
+        *(("voterId", voter.voter_id, 0) for voter in data.current_voters or ()),
+    ]
+    for name, value, least in numbers:
+        if value < least:
+            raise FileError(f"line 1: {name} is {value}, below {least}", file=file)
+    return QuorumState(data=data, version=version)
 
 
 def read_quorum_state(folder: Path, fs: FileSystem = DISK) -> QuorumState | None:

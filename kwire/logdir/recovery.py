@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import FileError
-from kwire.logdir.filesystem import FileSystem
+from kwire.logdir.filesystem import FileSystem, check_is_file
 from kwire.logdir.indexes import read_offset_index, read_time_index
 from kwire.logdir.leader_epochs import LeaderEpochs, parse_leader_epochs, parse_partition_metadata
 from kwire.logdir.lock import LOCK_FILE
@@ -28,6 +28,7 @@ from kwire.logdir.names import (
     OffsetAndEpoch,
     is_index,
     is_left_over,
+    is_own,
     segment_name,
     segment_offset,
     snapshot_id,
@@ -78,7 +79,7 @@ class RecoveredLog:
 def recover(fs: FileSystem, folder: Path, *, write: bool = True) -> RecoveredLog:
     """Read and check everything in a folder; change nothing.
 
-    1. The small files are of their form.
+    1. What has the name of a file is one. The small files are of their form.
     2. Segments are sound and follow each other; the last one may end torn.
     3. Neither indexes nor leader-epoch-checkpoint know of more than the segments have.
     4. leader-epoch-checkpoint has the epochs of the batches.
@@ -87,6 +88,9 @@ def recover(fs: FileSystem, folder: Path, *, write: bool = True) -> RecoveredLog
     write: open the segments for writing. Raises FileError for what no crash explains.
     """
     names = fs.names(folder)
+    for name in names:
+        if is_own(name):
+            check_is_file(fs, folder / name)
     # 1. The checkpoint and the indexes come before the segments: a node may be writing them.
     noted = _noted_epochs(fs, folder)
     indexed = {name: _last_indexed(fs, folder / name) for name in names if is_index(name)}
@@ -127,8 +131,7 @@ def _noted_epochs(fs: FileSystem, folder: Path) -> LeaderEpochs:
             return LeaderEpochs()
         return parse_leader_epochs(fs.read_file(epochs), epochs)
     except FileError as error:
-        reason = f"{error.reason}; restore it, or remove it to go on with what is left"
-        raise FileError(reason, file=error.file, offset=error.offset) from None
+        raise error.with_way_on("restore it, or remove it to go on with what is left") from None
 
 
 def _read_segments(fs: FileSystem, log: RecoveredLog, names: list[str], write: bool) -> None:
@@ -147,9 +150,8 @@ def _read_segments(fs: FileSystem, log: RecoveredLog, names: list[str], write: b
         try:
             log.torn = segment.recover(last=base == bases[-1])
         except FileError as error:
-            reason = f"{error.reason}; {RESTORE}; to go on with what is before it, cut the file"
-            reason += " there and remove the segments after it"
-            raise FileError(reason, file=error.file, offset=error.offset) from None
+            way = "to go on with what is before it, cut the file there and remove the segments"
+            raise error.with_way_on(f"{RESTORE}; {way} after it") from None
         # From the batches and not from leader-epoch-checkpoint, which may not know the last one.
         for epoch, offset in segment.epochs:
             log.epochs.assign(epoch, offset)
@@ -231,10 +233,10 @@ def _check_snapshots(fs: FileSystem, log: RecoveredLog) -> None:
         remedy = f"{RESTORE}; to go on without this snapshot, remove it" if has_rest else RESTORE
         path = log.folder / snapshot_name(id)
         try:
-            check_snapshot(log.folder, id, fs)
+            time = check_snapshot(log.folder, id, fs)
+            _check_time(log, id, time)
         except FileError as error:
-            reason = f"{error.reason}; {remedy}"
-            raise FileError(reason, file=error.file, offset=error.offset) from None
+            raise error.with_way_on(remedy) from None
         # A snapshot of a later epoch is about to take the place of the log.
         is_of_log = log.start < id.offset and id.epoch <= (log.epochs.latest or 0)
         epoch = log.epochs.at(min(id.offset, log.end) - 1)
@@ -245,6 +247,25 @@ def _check_snapshots(fs: FileSystem, log: RecoveredLog) -> None:
     if log.start and not usable:
         reason = f"the log begins at {log.start} without a snapshot; {RESTORE}"
         raise FileError(reason, file=log.segments[0].path)
+
+
+def _check_time(log: RecoveredLog, id: OffsetAndEpoch, time: int) -> None:
+    """Raise FileError if a snapshot's header names another last batch than the log has there.
+
+    Nothing else in a snapshot tells its offset: one under the name of another of its epoch, whose
+    last batch is no longer in the log, or of the same millisecond, is not noticed. Kafka's header
+    has the time of that batch; 0 says nothing.
+    """
+    holder = next((s for s in log.segments if s.base_offset < id.offset <= s.next_offset), None)
+    if not time or holder is None or id.offset <= log.start:
+        return
+    _, batch = next(holder.batches(id.offset - 1))
+    if not batch.is_control and batch.max_timestamp != time:
+        raise FileError(
+            f"contains the log up to a batch of time {time}, where the log has one of time"
+            f" {batch.max_timestamp} before offset {id.offset}: it is another snapshot's content",
+            file=log.folder / snapshot_name(id),
+        )
 
 
 def check_quorum_state(fs: FileSystem, log: RecoveredLog) -> QuorumState | None:
@@ -315,6 +336,9 @@ def check_folder(fs: FileSystem, folder: Path) -> None:
     Nodes make it before they lock the directory.
     """
     lock = folder / LOCK_FILE
+    check_is_file(fs, lock)
+    if fs.exists(log := folder / METADATA_FOLDER) and not fs.is_folder(log):
+        raise FileError(f"is no folder: move it away; {RESTORE}", file=log)
     if fs.exists(lock) and not fs.is_folder(folder / METADATA_FOLDER):
         reason = f"a node ran here, but {METADATA_FOLDER} is not there; {RESTORE}; to begin with an"
         raise FileError(f"{reason} empty log, remove this file", file=lock)

@@ -71,28 +71,6 @@ def build_snapshot(
     yield batch([quorum_record(SnapshotFooterRecord(), timestamp=now)], control=True)
 
 
-def read_snapshot(data: bytes, file: Path) -> Iterator[ControlRecord | VersionedRecord]:
-    """Yield all that a snapshot says, header and footer included.
-
-    Raises FileError where it is broken, or ends without a footer.
-    """
-    position = 0
-    content: ControlRecord | VersionedRecord | None = None
-    try:
-        while (batch := read_batch(data, position)) is not None:
-            for record in batch.records():
-                begun = content is not None
-                content = _read(batch, record)
-                if not begun and not _is(content, ControlRecordType.SNAPSHOT_HEADER):
-                    raise BatchError("does not begin with a snapshot's header")
-                yield content
-            position += batch.size
-    except (BatchError, DecodeError) as error:
-        raise FileError(error.reason, file=file, offset=position) from None
-    if position != len(data) or not _is(content, ControlRecordType.SNAPSHOT_FOOTER):
-        raise FileError("the snapshot ends without its footer", file=file, offset=position)
-
-
 def _is(content: ControlRecord | VersionedRecord | None, type: ControlRecordType) -> bool:
     return isinstance(content, ControlRecord) and content.type == type
 
@@ -118,7 +96,7 @@ def load_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK)
 
 def snapshot_content(data: bytes, file: Path) -> SnapshotContent:
     """Return all of a snapshot, or of bootstrap.checkpoint, which has no voters."""
-    records = list(read_snapshot(data, file))
+    records = list(_contents(_batches(data), len(data), file))
     messages = {
         type(record.message): record.message
         for record in records
@@ -168,40 +146,84 @@ def place_in_snapshot(
         file.close()
 
 
-def check_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> None:
-    """Raise FileError unless all batches of a snapshot are whole, from its header to its footer.
+def check_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> int:
+    """Return the time in a snapshot's header, 0 for none, once all batches are found whole.
 
-    Metadata records are not decoded: the CRC of their batches says that they are what was written.
+    They carry the epoch of its name, from the header to the footer. Metadata records are not
+    decoded: the CRC of their batches says that they are what was written. Raises FileError.
     """
-    for _ in _iter_contents(folder / snapshot_name(snapshot), fs, only_control=True):
-        pass
+    path, time = folder / snapshot_name(snapshot), 0
+    for content in _iter_contents(path, fs, only_control=True, epoch=snapshot.epoch):
+        if isinstance(content, ControlRecord) and isinstance(
+            header := content.message, SnapshotHeaderRecord
+        ):
+            time = header.last_contained_log_timestamp
+    return time
+
+
+def _batches(data: bytes) -> Iterator[tuple[int, Batch]]:
+    position = 0
+    while (batch := read_batch(data, position)) is not None:
+        yield position, batch
+        position += batch.size
 
 
 def _iter_contents(
-    path: Path, fs: FileSystem, *, only_control: bool = False
+    path: Path, fs: FileSystem, *, only_control: bool = False, epoch: int | None = None
 ) -> Iterator[ControlRecord | VersionedRecord]:
     file = fs.open(path)
-    position, end, content, begun = 0, 0, None, False
     try:
-        for position, batch in batches_in(file, path):
-            end = position + batch.size
-            for record in batch.records() if batch.is_control or not only_control else ():
-                content = _read(batch, record)
-                if not begun and not _is(content, ControlRecordType.SNAPSHOT_HEADER):
-                    raise BatchError("does not begin with a snapshot's header")
-                begun = True
-                yield content
-            # Only a footer may be last: with only_control nothing else would tell of a data batch
-            # after it.
-            if not batch.is_control:
-                content = None
-    except (BatchError, DecodeError) as error:
-        raise FileError(error.reason, file=path, offset=position) from None
-    else:
-        if end != file.size() or not _is(content, ControlRecordType.SNAPSHOT_FOOTER):
-            raise FileError("the snapshot ends without its footer", file=path, offset=end)
+        batches = batches_in(file, path)
+        yield from _contents(batches, file.size(), path, only_control=only_control, epoch=epoch)
     finally:
         file.close()
+
+
+def _contents(
+    batches: Iterable[tuple[int, Batch]],
+    size: int,
+    path: Path,
+    *,
+    only_control: bool = False,
+    epoch: int | None = None,
+) -> Iterator[ControlRecord | VersionedRecord]:
+    """Yield all that a snapshot says. FileError where it is broken, or ends without a footer."""
+    content: ControlRecord | VersionedRecord | None = None
+    position, offset = 0, 0
+    try:
+        for position, batch in batches:
+            if reason := _misplaced(batch, offset, content, epoch):
+                raise BatchError(reason)
+            # Only a footer may be last: with only_control nothing else tells of a data batch.
+            content = None
+            for record in batch.records() if batch.is_control or not only_control else ():
+                content = _read(batch, record)
+                if not offset and not _is(content, ControlRecordType.SNAPSHOT_HEADER):
+                    raise BatchError("does not begin with a snapshot's header")
+                yield content
+                offset += 1
+            position, offset = position + batch.size, batch.base_offset + batch.count
+    except (BatchError, DecodeError) as error:
+        raise FileError(error.reason, file=path, offset=position) from None
+    if position != size or not _is(content, ControlRecordType.SNAPSHOT_FOOTER):
+        raise FileError("the snapshot ends without its footer", file=path, offset=position)
+
+
+def _misplaced(
+    batch: Batch, offset: int, before: ControlRecord | VersionedRecord | None, epoch: int | None
+) -> str:
+    """Return why a batch cannot be the next one of a snapshot, "" if it can."""
+    if _is(before, ControlRecordType.SNAPSHOT_FOOTER):
+        return "more follows the snapshot's footer"
+    if not isinstance(batch, RecordBatch):
+        return f"format {batch.magic} is not of a snapshot"
+    if not offset and not batch.is_control:
+        return "does not begin with a snapshot's header"
+    if batch.base_offset != offset:
+        return f"offset {batch.base_offset} where {offset} should be"
+    if epoch not in (None, batch.partition_leader_epoch):
+        return f"is a snapshot of epoch {batch.partition_leader_epoch}, its name says {epoch}"
+    return ""
 
 
 def _read(batch: Batch, record: Record) -> ControlRecord | VersionedRecord:

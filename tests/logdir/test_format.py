@@ -238,7 +238,7 @@ def test_info_names_what_is_wrong(formatted: StorageProperties, tmp_path: Path) 
     found = inspect([tmp_path / name for name in ("a", "b", "empty", "file", "missing")])
     assert found.meta == read_meta_properties(tmp_path / "a")
     assert found.problems == (
-        f"{tmp_path}/b/meta.properties, byte 0: node.id is 'x', not a number",
+        f"{tmp_path}/b/meta.properties, byte 0: node.id is 'x', not a number of 32 bits",
         f"{tmp_path}/empty is not formatted.",
         f"{tmp_path}/file is not a directory",
         f"{tmp_path}/missing does not exist",

@@ -8,6 +8,7 @@ import pytest
 
 from kwire.batches import Record, build_batch
 from kwire.errors import FileError, StorageFailed
+from kwire.logdir.leader_epochs import parse_leader_epochs
 from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.logdir.memory import MemoryFileSystem
 from kwire.logdir.names import OffsetAndEpoch, segment_name
@@ -168,11 +169,40 @@ def test_files_of_others_are_left_alone(fs: MemoryFileSystem) -> None:
     assert fs.read_file(FOLDER / "notes.txt") == b"mine"
 
 
-@pytest.mark.parametrize("data", [b"0\n1\n", b"1\n0\n", b"0\n1\nx y\n", b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "data", [b"0\n1\n", b"1\n0\n", b"0\n1_0\n", b"\xff\xfe", b"\xef\xbb\xbf0\n0\n"]
+)
 def test_a_garbled_epoch_checkpoint_is_reported(fs: MemoryFileSystem, data: bytes) -> None:
     fs.replace_file(FOLDER / "leader-epoch-checkpoint", data)
     with pytest.raises(FileError, match="leader-epoch-checkpoint, byte 0"):
         MetadataLog.open(FOLDER, fs)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (b"x y", "byte 4: line 3: not an epoch and an offset"),
+        (b"-1 0", "byte 4: line 3: not an epoch and an offset"),
+        (b"0 -1", "byte 4: line 3: not an epoch and an offset"),
+        (b"1_0 0", "byte 4: line 3: not an epoch and an offset"),
+        (b"2147483648 0", "byte 4: line 3: offset 0, epoch 2147483648 is more than there can be"),
+        (b"0 9223372036854775808", "byte 4: line 3: offset 9223372036854775808, epoch 0 is more"),
+        (b"1 0\n1 5", "byte 8: line 4: offset 5, epoch 1 after offset 0, epoch 1: both only grow"),
+        (b"2 0\n1 5", "byte 8: line 4: offset 5, epoch 1 after offset 0, epoch 2: both only grow"),
+        (b"1 5\n2 5", "byte 8: line 4: offset 5, epoch 2 after offset 5, epoch 1: both only grow"),
+    ],
+)
+def test_an_epoch_that_kafka_never_writes_is_reported_with_its_line(
+    lines: bytes, reason: str
+) -> None:
+    data = b"0\n%d\n%s\n" % (lines.count(b"\n") + 1, lines)
+    with pytest.raises(FileError, match=f"leader-epoch-checkpoint, {reason}"):
+        parse_leader_epochs(data, FOLDER / CHECKPOINT)
+
+
+def test_lines_of_windows_are_read_as_java_reads_them() -> None:
+    starts = parse_leader_epochs(b"0\r\n2\r\n1 0\r\n3\t7\r\n", FOLDER / CHECKPOINT).starts
+    assert [(start.epoch, start.offset) for start in starts] == [(1, 0), (3, 7)]
 
 
 @pytest.mark.parametrize("data", [None, b""])
@@ -188,6 +218,13 @@ def test_an_epoch_checkpoint_that_is_missing_or_new_is_made_from_the_batches(
     assert contents(fs) == before
 
 
+def votes_of(*, leader: int = 1, epoch: int = 2, vote: int = -1, voter: int = 1) -> bytes:
+    return (
+        b'{"clusterId":"","leaderId":%d,"leaderEpoch":%d,"votedId":%d,"appliedOffset":0,'
+        b'"currentVoters":[{"voterId":%d}],"data_version":0}' % (leader, epoch, vote, voter)
+    )
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
@@ -197,6 +234,12 @@ def test_an_epoch_checkpoint_that_is_missing_or_new_is_made_from_the_batches(
         (b"[]", "data_version"),
         (b"{}", "data_version"),
         (b'{"data_version":2}', "data_version 2 is not known"),
+        (b'{"data_version":true}', "data_version"),
+        (votes_of(leader=-2), "line 1: leaderId is -2, below -1"),
+        (votes_of(vote=-2), "line 1: votedId is -2, below -1"),
+        (votes_of(epoch=-1), "line 1: leaderEpoch is -1, below 0"),
+        (votes_of(voter=-1), "line 1: voterId is -1, below 0"),
+        (votes_of(epoch=1 << 31), "leaderEpoch"),
         (b'{"data_version":1,"leaderId":"x"}', "leaderId"),
         (b'{"data_version":1,"leaderId":1}', "leaderEpoch"),
     ],
@@ -210,10 +253,7 @@ def test_a_garbled_quorum_state_is_reported(data: bytes, reason: str) -> None:
 
 def test_a_quorum_state_of_a_static_quorum_is_read() -> None:
     fs = MemoryFileSystem()
-    line = (
-        b'{"clusterId":"","leaderId":1,"leaderEpoch":2,"votedId":-1,"appliedOffset":0,'
-        b'"currentVoters":[{"voterId":1}],"data_version":0}'
-    )
+    line = votes_of()
     fs.replace_file(FOLDER / "quorum-state", line)
     state = read_quorum_state(FOLDER, fs)
     assert state is not None
@@ -295,11 +335,15 @@ def a_long_log() -> MemoryFileSystem:
         for offset in range(40):
             epoch = 1 + (offset >= 20) + (offset >= 37)
             log.append(batch(offset, epoch=epoch, timestamp=1000 + offset))
-        write_snapshot(FOLDER, SNAPSHOT, build_snapshot([NO_OP], epoch=2, now=1), fs)
+        write_snapshot(FOLDER, SNAPSHOT, snapshot_of(epoch=2, time=1029), fs)
         log.add_snapshot(SNAPSHOT)
     votes(3)(fs)
     assert [int(name[:20]) for name in fs.names(FOLDER) if name.endswith(".log")] == BASES
     return fs
+
+
+def snapshot_of(*, epoch: int, time: int) -> list[bytes]:
+    return list(build_snapshot([NO_OP], epoch=epoch, now=1, last_contained_log_timestamp=time))
 
 
 def remove(*names: str) -> Callable[[MemoryFileSystem], None]:
@@ -343,6 +387,9 @@ ALL_SEGMENTS = [segment(base) for base in BASES]
 SNAPSHOT_FILE = "00000000000000000030-0000000002.checkpoint"
 ONLY_EPOCHS = both(*map(indexes, BASES))
 """Leave nothing but the epochs to tell of the log: a process that was killed wrote no index."""
+
+WHOLE_BATCHES = snapshot_of(epoch=2, time=1029)
+WHOLE = b"".join(WHOLE_BATCHES)
 
 Damage = Callable[[MemoryFileSystem], None]
 LOSSES: list[tuple[str, Damage, str, int, str, Damage | None]] = [
@@ -474,8 +521,40 @@ LOSSES: list[tuple[str, Damage, str, int, str, Damage | None]] = [
         ),
         SNAPSHOT_FILE.replace("2.ch", "1.ch"),
         0,
-        "ends in epoch 1, where the log has epoch 2",
+        "is a snapshot of epoch 2, its name says 1",
         remove(SNAPSHOT_FILE.replace("2.ch", "1.ch")),
+    ),
+    (
+        "the newer content of the snapshot",
+        write_to(SNAPSHOT_FILE, b"".join(snapshot_of(epoch=2, time=1024))),
+        SNAPSHOT_FILE,
+        0,
+        "up to a batch of time 1024, where the log has one of time 1029 before offset 30",
+        remove(SNAPSHOT_FILE),
+    ),
+    (
+        "the end of the snapshot, which is there twice",
+        write_to(SNAPSHOT_FILE, 2 * WHOLE),
+        SNAPSHOT_FILE,
+        len(WHOLE),
+        "more follows the snapshot's footer; .*; to go on without this snapshot, remove it",
+        remove(SNAPSHOT_FILE),
+    ),
+    (
+        "a batch of the snapshot",
+        write_to(SNAPSHOT_FILE, WHOLE_BATCHES[0] + WHOLE_BATCHES[2]),
+        SNAPSHOT_FILE,
+        len(WHOLE_BATCHES[0]),
+        "offset 2 where 1 should be",
+        remove(SNAPSHOT_FILE),
+    ),
+    (
+        "the ids of the votes",
+        write_to(QUORUM_STATE, votes_of(epoch=3, leader=-7)),
+        QUORUM_STATE,
+        0,
+        "leaderId is -7, below -1, but the log has epoch 3: this controller could vote twice",
+        votes(4),
     ),
     (
         "a part of the votes",

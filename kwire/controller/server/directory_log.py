@@ -24,7 +24,7 @@ from kwire.errors import FileError, StorageFailed
 from kwire.logdir import names
 from kwire.logdir.bootstrap import read_bootstrap
 from kwire.logdir.filesystem import FileSystem
-from kwire.logdir.lock import DirectoryLock
+from kwire.logdir.lock import LOCK_FILE, DirectoryLock
 from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.logdir.meta_properties import (
     MetaProperties,
@@ -75,7 +75,7 @@ class DirectoryLog:
         meta = _verified(storage, fs)
         assert meta.cluster_id is not None, "it is verified"
         self.cluster_id: str = meta.cluster_id
-        bootstrap = read_bootstrap(folder, fs)
+        bootstrap = _bootstrap(folder, fs)
         self.bootstrap: tuple[VersionedRecord, ...] = bootstrap or ()
         self._folder: Path = folder / names.METADATA_FOLDER
         self.election: ElectionState | None = None
@@ -90,11 +90,7 @@ class DirectoryLog:
                 )
             self.election = ElectionState.from_data(state.data) if state else None
 
-        # The folder first, as in Kafka: whatever has been locked had one. Nothing else before the
-        # lock, since another process may run on this directory.
-        check_folder(fs, folder)
-        fs.make_folder(self._folder)
-        fs.flush_folder(folder)
+        _make_folder(folder, fs)
         self._lock = DirectoryLock(folder, fs)
         try:
             config = LogConfig(segment_bytes=segment_bytes)
@@ -256,6 +252,33 @@ def _verified(storage: StorageProperties, fs: FileSystem) -> MetaProperties:
                 file=folder / names.METADATA_FOLDER,
             )
     return metas[own]
+
+
+def _bootstrap(folder: Path, fs: FileSystem) -> tuple[VersionedRecord, ...] | None:
+    try:
+        return read_bootstrap(folder, fs)
+    except FileError as error:
+        way = "restore the file from another controller; a new cluster's directory can be emptied"
+        raise error.with_way_on(f"{way} and formatted again") from None
+
+
+def _make_folder(folder: Path, fs: FileSystem) -> None:
+    """Make the log's folder before the lock, as Kafka does: whatever has been locked had one.
+
+    Nothing else comes before the lock, since another process may run on this directory.
+    """
+    check_folder(fs, folder)
+    log = folder / names.METADATA_FOLDER
+    # A crash between the lock and the first segment leaves that, too: no reason to refuse.
+    if fs.exists(folder / LOCK_FILE) and not fs.names(log):
+        logger.warning(
+            "%s: is empty, though a node ran here: without voters from the configuration this node"
+            " only waits for a leader; if a log was here, stop the node and restore the log, or"
+            " replace this controller",
+            log,
+        )
+    fs.make_folder(log)
+    fs.flush_folder(folder)
 
 
 def _directory_id(storage: StorageProperties, environment: Environment) -> UUID:

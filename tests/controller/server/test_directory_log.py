@@ -1,5 +1,6 @@
 """A node's metadata directory as the raft core sees it."""
 
+import os
 import random
 import re
 import shutil
@@ -146,6 +147,7 @@ def vote(epoch: int, log: DirectoryLog) -> PersistElection:
     return PersistElection(data=state.to_data(1, ()), version=1)
 
 
+LOG = "__cluster_metadata-0"
 OTHER = "JEXY6aqzQY-32P5TStzaFg"
 
 
@@ -183,7 +185,31 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Path], None], str]] = [
         "no meta.properties where there is a log",
         "a",
         lambda f: (f / "meta.properties").unlink(),
-        "a/meta.properties, byte 0: is not there, but __cluster_metadata-0 is: restore the file",
+        "a/meta.properties, byte 0: is not there, but __cluster_metadata-0 is there: restore",
+    ),
+    (
+        "an empty meta.properties where there is a log",
+        "a",
+        lambda f: (f / "meta.properties").write_bytes(b""),
+        "a/meta.properties, byte 0: has no cluster.id, but __cluster_metadata-0 is there: restore",
+    ),
+    (
+        "a binary meta.properties where there is a log",
+        "a",
+        lambda f: (f / "meta.properties").write_bytes(bytes(range(256))),
+        "a/meta.properties, byte 0: has no cluster.id, but __cluster_metadata-0 is there: restore",
+    ),
+    (
+        "a node id of 64 bits where there is a log",
+        "a",
+        edit("node.id", "node.id=4294967297"),
+        "a/meta.properties, byte 0: node.id is '4294967297', not .* is there: restore the file",
+    ),
+    (
+        "a file in place of the log's folder",
+        "a",
+        lambda f: (shutil.rmtree(f / "__cluster_metadata-0"), (f / LOG).touch()),
+        "a/__cluster_metadata-0, byte 0: is no folder",
     ),
     (
         "no folder of the log where a node ran",
@@ -247,6 +273,43 @@ def test_directories_that_do_not_belong_together_are_refused(
     with pytest.raises((FileError, InvalidValue), match=reason):
         DirectoryLog(storage)
     assert inspect(storage.directories).problems
+
+
+FILES = (
+    ["meta.properties", "bootstrap.checkpoint", ".lock"]
+    + [f"{LOG}/{name}" for name in ("quorum-state", "leader-epoch-checkpoint")]
+    + [f"{LOG}/{'0' * 20}{suffix}" for suffix in (".log", ".index", "-0000000000.checkpoint")]
+    + [f"{LOG}/partition.metadata", f"{LOG}/{'0' * 20}.log.deleted"]
+)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_no_file_is_named_and_not_waited_for(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    storage = standalone(tmp_path, "a")
+    path = tmp_path / "a" / name
+    path.unlink(missing_ok=True)
+    make(path)
+    with pytest.raises(FileError, match="a folder, a pipe or a device where a file") as error:
+        DirectoryLog(storage)
+    assert error.value.file == path
+    assert any(str(path) in problem for problem in inspect(storage.directories).problems)
+
+
+def test_a_log_of_which_nothing_is_left_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage = standalone(tmp_path, "a")
+    DirectoryLog(storage).close()
+    assert not caplog.records
+    folder = tmp_path / "a" / LOG
+    for file in folder.iterdir():
+        file.unlink()
+    DirectoryLog(storage).close()
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"{folder}: is empty, though a node ran here: ")
 
 
 def test_a_directory_without_records_and_bootstrap_records_is_refused(tmp_path: Path) -> None:
