@@ -48,20 +48,20 @@ def parse_quorum_state(data: bytes, file: Path) -> QuorumState:
     if version not in QuorumStateData.versions:
         raise FileError(f"{VERSION_MEMBER} {version} is not known", file=file)
     try:
-        data = from_json(QuorumStateData, members, version)
+        content = from_json(QuorumStateData, members, version)
     except EncodeError as error:
         raise FileError(str(error), file=file) from None
     # name, value, and the least that there is: -1 is for no leader and no vote.
     numbers = [
-        ("leaderEpoch", data.leader_epoch, 0),
-        ("leaderId", data.leader_id, -1),
-        ("votedId", data.voted_id, -1),
-        *(("voterId", voter.voter_id, 0) for voter in data.current_voters or ()),
+        ("leaderEpoch", content.leader_epoch, 0),
+        ("leaderId", content.leader_id, -1),
+        ("votedId", content.voted_id, -1),
+        *(("voterId", voter.voter_id, 0) for voter in content.current_voters or ()),
     ]
     for name, value, least in numbers:
         if value < least:
             raise FileError(f"line 1: {name} is {value}, below {least}", file=file)
-    return QuorumState(data=data, version=version)
+    return QuorumState(data=content, version=version)
 
 
 def read_quorum_state(folder: Path, fs: FileSystem = DISK) -> QuorumState | None:

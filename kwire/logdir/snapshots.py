@@ -191,9 +191,8 @@ def _contents(
     content: ControlRecord | VersionedRecord | None = None
     position, offset = 0, 0
     try:
-        for position, batch in batches:
-            if reason := _misplaced(batch, offset, content, epoch):
-                raise BatchError(reason)
+        for position, found in batches:
+            batch = _next(found, offset, content, epoch)
             # Only a footer may be last: with only_control nothing else tells of a data batch.
             content = None
             for record in batch.records() if batch.is_control or not only_control else ():
@@ -202,28 +201,29 @@ def _contents(
                     raise BatchError("does not begin with a snapshot's header")
                 yield content
                 offset += 1
-            position, offset = position + batch.size, batch.base_offset + batch.count
+            position, offset = position + batch.size, batch.last_offset + 1
     except (BatchError, DecodeError) as error:
         raise FileError(error.reason, file=path, offset=position) from None
     if position != size or not _is(content, ControlRecordType.SNAPSHOT_FOOTER):
         raise FileError("the snapshot ends without its footer", file=path, offset=position)
 
 
-def _misplaced(
+def _next(
     batch: Batch, offset: int, before: ControlRecord | VersionedRecord | None, epoch: int | None
-) -> str:
-    """Return why a batch cannot be the next one of a snapshot, "" if it can."""
+) -> RecordBatch:
+    """Return a batch; raise BatchError if it cannot be the next one of a snapshot."""
     if _is(before, ControlRecordType.SNAPSHOT_FOOTER):
-        return "more follows the snapshot's footer"
+        raise BatchError("more follows the snapshot's footer")
     if not isinstance(batch, RecordBatch):
-        return f"format {batch.magic} is not of a snapshot"
+        raise BatchError(f"format {batch.magic} is not of a snapshot")
     if not offset and not batch.is_control:
-        return "does not begin with a snapshot's header"
+        raise BatchError("does not begin with a snapshot's header")
     if batch.base_offset != offset:
-        return f"offset {batch.base_offset} where {offset} should be"
+        raise BatchError(f"offset {batch.base_offset} where {offset} should be")
     if epoch not in (None, batch.partition_leader_epoch):
-        return f"is a snapshot of epoch {batch.partition_leader_epoch}, its name says {epoch}"
-    return ""
+        found = batch.partition_leader_epoch
+        raise BatchError(f"is a snapshot of epoch {found}, its name says {epoch}")
+    return batch
 
 
 def _read(batch: Batch, record: Record) -> ControlRecord | VersionedRecord:

@@ -172,7 +172,7 @@ def copied(folder: Path) -> None:
     (folder / "meta.properties").write_bytes((folder.parent / "a/meta.properties").read_bytes())
 
 
-CONTRADICTIONS: list[tuple[str, str, Callable[[Path], None], str]] = [
+CONTRADICTIONS: list[tuple[str, str, Callable[[Path], object], str]] = [
     # directory; what is done to it; what is said
     (
         "a copied disk",
@@ -208,7 +208,7 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Path], None], str]] = [
     (
         "a file in place of the log's folder",
         "a",
-        lambda f: (shutil.rmtree(f / "__cluster_metadata-0"), (f / LOG).touch()),
+        lambda f: (f / LOG).rename(f / "log") and (f / LOG).write_bytes(b""),
         "a/__cluster_metadata-0, byte 0: is no folder",
     ),
     (
@@ -263,7 +263,7 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Path], None], str]] = [
     ids=[row[0] for row in CONTRADICTIONS],
 )
 def test_directories_that_do_not_belong_together_are_refused(
-    tmp_path: Path, directory: str, change: Callable[[Path], None], reason: str
+    tmp_path: Path, directory: str, change: Callable[[Path], object], reason: str
 ) -> None:
     """MetaPropertiesEnsemble.verify and KafkaRaftServer.initializeLogDirs refuse all but the last
     three, with which Kafka begins a new replica."""
