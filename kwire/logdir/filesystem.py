@@ -52,7 +52,7 @@ class FileSystem(Protocol):
         """Return the names in a folder, sorted; none where it does not exist."""
 
     def exists(self, path: Path) -> bool:
-        """True if there is a file or a folder."""
+        """True if there is a file, a folder, or anything else of that name."""
 
     def is_folder(self, path: Path) -> bool:
         """True if there is a folder."""
@@ -146,7 +146,7 @@ class Disk:
         return sorted(os.listdir(folder)) if folder.is_dir() else []
 
     def exists(self, path: Path) -> bool:
-        return path.exists()
+        return os.path.lexists(path)
 
     def is_folder(self, path: Path) -> bool:
         return path.is_dir()
@@ -202,5 +202,5 @@ DISK = Disk()
 def check_is_file(fs: FileSystem, path: Path) -> None:
     """Raise FileError if something else has the name of a file: a pipe would never be read."""
     if fs.exists(path) and not fs.is_file(path):
-        way = "move it away, and restore the file"
-        raise FileError(f"is a folder, a pipe or a device where a file should be; {way}", file=path)
+        reason = "is a folder, a pipe, a device or a link to nothing where a file should be"
+        raise FileError(f"{reason}; move it away, and restore the file", file=path)

@@ -20,7 +20,7 @@ from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.lock import LOCK_FILE
 from kwire.logdir.meta_properties import (
     MetaProperties,
-    read_meta_properties,
+    read_beside_log,
     write_meta_properties,
 )
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, METADATA_FOLDER
@@ -93,7 +93,8 @@ def plan(
        which ignore_formatted must allow.
     4. The voter's metadata directory gets the id that the voters were told of.
 
-    Raises InvalidValue with what to do; FileError for a broken meta.properties.
+    Raises InvalidValue with what to do; FileError for a meta.properties that is broken, or
+    is not there beside a log.
     """
     # 1.
     voters = _initial_voters(properties, options, new_id)
@@ -195,7 +196,7 @@ def _unformatted(
 ) -> list[Path]:
     fresh = []
     for folder in properties.directories:
-        meta = read_meta_properties(folder, fs)
+        meta = read_beside_log(folder, properties.node_id, fs)
         if meta is None:
             fresh.append(folder)
             continue

@@ -102,7 +102,7 @@ def verify_directories(
     found: dict[Path, MetaProperties] = {}
     for folder in folders:
         # 1.
-        meta = _beside_log(folder, node_id, fs)
+        meta = read_beside_log(folder, node_id, fs)
         if meta is None or meta.cluster_id is None or meta.node_id is None:
             raise InvalidValue(f"{folder} is not formatted: run `kwire storage format` first")
         if meta.node_id != node_id:
@@ -125,27 +125,29 @@ def verify_directories(
     return found
 
 
-def _beside_log(folder: Path, node_id: int, fs: FileSystem) -> MetaProperties | None:
+def read_beside_log(folder: Path, node_id: int, fs: FileSystem = DISK) -> MetaProperties | None:
     """Return the file of a directory; FileError if it says less than the log beside it needs.
 
     A crash while a directory is formatted leaves no log.
     """
-    file, reason, meta = folder / META_PROPERTIES, "is not there", None
+    has_log = fs.exists(folder / METADATA_FOLDER / PARTITION_METADATA)
     try:
-        if meta := read_meta_properties(folder, fs):
-            reason = f"has no {'cluster.id' if meta.cluster_id is None else 'node id'}"
+        meta = read_meta_properties(folder, fs)
     except FileError as error:
+        if not has_log:
+            raise
         reason = error.reason
-    if meta is not None and meta.cluster_id is not None and meta.node_id is not None:
-        return meta
-    if fs.exists(folder / METADATA_FOLDER / PARTITION_METADATA):
-        raise FileError(
-            f"{reason}, but {METADATA_FOLDER} is there: restore the file; to go on without, write"
-            f" version=1, node.id={node_id}, cluster.id=… and directory.id=…, a line each,"
-            " with the ids that the other controllers know",
-            file=file,
-        )
-    return meta if meta is not None else read_meta_properties(folder, fs)
+    else:
+        is_whole = meta and meta.cluster_id is not None and meta.node_id is not None
+        if is_whole or not has_log:
+            return meta
+        reason = "has no cluster.id or no node id" if meta else "is not there"
+    raise FileError(
+        f"{reason}, but {METADATA_FOLDER} is there: restore the file; to go on without, write"
+        f" version=1, node.id={node_id}, cluster.id=… and directory.id=…, a line each,"
+        " with the ids that the other controllers know",
+        file=folder / META_PROPERTIES,
+    )
 
 
 def directory_id_problems(metas: Mapping[Path, MetaProperties]) -> list[FileError]:

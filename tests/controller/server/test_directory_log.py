@@ -191,13 +191,13 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Path], object], str]] = [
         "an empty meta.properties where there is a log",
         "a",
         lambda f: (f / "meta.properties").write_bytes(b""),
-        "a/meta.properties, byte 0: has no cluster.id, but __cluster_metadata-0 is there: restore",
+        "a/meta.properties, byte 0: has no cluster.id or no node id, but __cluster_.* is there: restore",
     ),
     (
         "a binary meta.properties where there is a log",
         "a",
         lambda f: (f / "meta.properties").write_bytes(bytes(range(256))),
-        "a/meta.properties, byte 0: has no cluster.id, but __cluster_metadata-0 is there: restore",
+        "a/meta.properties, byte 0: has no cluster.id or no node id, but __cluster_.* is there: restore",
     ),
     (
         "a node id of 64 bits where there is a log",
@@ -283,7 +283,11 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def link_to_itself(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, link_to_itself])
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_no_file_is_named_and_not_waited_for(
     tmp_path: Path, name: str, make: Callable[[Path], None]
@@ -292,10 +296,22 @@ def test_what_is_no_file_is_named_and_not_waited_for(
     path = tmp_path / "a" / name
     path.unlink(missing_ok=True)
     make(path)
-    with pytest.raises(FileError, match="a folder, a pipe or a device where a file") as error:
+    with pytest.raises(FileError, match="a link to nothing where a file should be") as error:
         DirectoryLog(storage)
     assert error.value.file == path
     assert any(str(path) in problem for problem in inspect(storage.directories).problems)
+
+
+@pytest.mark.parametrize("left", [None, b""])
+def test_nothing_is_formatted_over_a_log(tmp_path: Path, left: bytes | None) -> None:
+    """Kafka's tool gives the log another directory id."""
+    storage = standalone(tmp_path, "a")
+    file = tmp_path / "a/meta.properties"
+    file.unlink()
+    if left is not None:
+        file.write_bytes(left)
+    with pytest.raises(FileError, match="but __cluster_metadata-0 is there: restore the file"):
+        plan(storage, FormatOptions(cluster_id=CLUSTER, standalone=True))
 
 
 def test_a_log_of_which_nothing_is_left_is_told(
