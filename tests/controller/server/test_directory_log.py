@@ -191,13 +191,13 @@ CONTRADICTIONS: list[tuple[str, str, Callable[[Path], object], str]] = [
         "an empty meta.properties where there is a log",
         "a",
         lambda f: (f / "meta.properties").write_bytes(b""),
-        "a/meta.properties, byte 0: has no cluster.id or no node id, but __cluster_.* is there: restore",
+        "a/meta.properties, byte 0: has no cluster.id or no node id, but .* is there: restore",
     ),
     (
         "a binary meta.properties where there is a log",
         "a",
         lambda f: (f / "meta.properties").write_bytes(bytes(range(256))),
-        "a/meta.properties, byte 0: has no cluster.id or no node id, but __cluster_.* is there: restore",
+        "a/meta.properties, byte 0: has no cluster.id or no node id, but .* is there: restore",
     ),
     (
         "a node id of 64 bits where there is a log",
