@@ -17,10 +17,10 @@ from kwire.cli import event_loop
 from kwire.codec.declaration import Request, Response
 from kwire.controller.server.quorum import Quorum
 from scripted_node import Script
-from tests.cli.test_every_command import asking, flags
 from tests.support.admin.scripted_brokers import scripted_brokers
 from tests.support.cli.command import Command
 from tests.support.cli.command_lines import BROKER_LINES, CONTROLLER_LINES
+from tests.support.cli.command_tree import asking, flags
 from tests.support.seed import SEED
 from tests.support.virtual_time import START, seeded_environment
 from virtual_nodes.network import LinkFaults, NetworkLoop, VirtualNetwork
