@@ -105,7 +105,7 @@ def recover(fs: FileSystem, folder: Path, *, write: bool = True) -> RecoveredLog
         # 2.
         _read_segments(fs, log, names, write)
         # 3.
-        _check_end(fs, log, names, indexed, noted)
+        _check_end(log, names, indexed, noted)
         # 4.
         _check_epochs(log, noted)
         # 5.
@@ -167,16 +167,12 @@ def _last_indexed(fs: FileSystem, path: Path) -> int:
 
 
 def _check_end(
-    fs: FileSystem,
-    log: RecoveredLog,
-    names: list[str],
-    indexed: Mapping[str, int],
-    noted: LeaderEpochs,
+    log: RecoveredLog, names: list[str], indexed: Mapping[str, int], noted: LeaderEpochs
 ) -> None:
     """Raise FileError if another file knows of more than the segments have.
 
     An index is removed before its segment, and an epoch is noted when its first batch is on the
-    disk. A crash leaves a log without segments only where a snapshot is about to take its place.
+    disk.
     """
     ends = {segment.base_offset: segment.next_offset for segment in log.segments}
     knowing: dict[str, str] = {}
@@ -190,9 +186,6 @@ def _check_end(
     if noted.starts and _are_beyond(log, noted.starts):
         last = noted.starts[-1]
         knowing[LEADER_EPOCH_CHECKPOINT] = f"epoch {last.epoch} from offset {last.offset} on"
-    has_snapshot = any(id != BOOTSTRAP_SNAPSHOT for id in log.snapshots)
-    if not log.segments and not has_snapshot and fs.exists(log.folder / PARTITION_METADATA):
-        knowing[PARTITION_METADATA] = "a log"
     if not knowing:
         return
     what = f"the log ends at offset {log.end}" if log.segments else "is not there"
@@ -233,39 +226,22 @@ def _check_snapshots(fs: FileSystem, log: RecoveredLog) -> None:
         remedy = f"{RESTORE}; to go on without this snapshot, remove it" if has_rest else RESTORE
         path = log.folder / snapshot_name(id)
         try:
-            time = check_snapshot(log.folder, id, fs)
-            _check_time(log, id, time)
+            check_snapshot(log.folder, id, fs)
         except FileError as error:
             raise error.with_way_on(remedy) from None
         # A snapshot of a later epoch is about to take the place of the log.
         is_of_log = log.start < id.offset and id.epoch <= (log.epochs.latest or 0)
         epoch = log.epochs.at(min(id.offset, log.end) - 1)
         differs = epoch != id.epoch if id.offset <= log.end else (epoch or 0) > id.epoch
+        # Before a transaction Kafka's has the epoch of the batch that begins it
+        # (MetadataBatchLoader), also if no record of that epoch is in the snapshot.
+        differs = differs and log.epochs.at(id.offset) != id.epoch
         if is_of_log and differs:
             reason = f"ends in epoch {id.epoch}, where the log has epoch {epoch}; {remedy}"
             raise FileError(reason, file=path)
     if log.start and not usable:
         reason = f"the log begins at {log.start} without a snapshot; {RESTORE}"
         raise FileError(reason, file=log.segments[0].path)
-
-
-def _check_time(log: RecoveredLog, id: OffsetAndEpoch, time: int) -> None:
-    """Raise FileError if a snapshot's header names another last batch than the log has there.
-
-    Nothing else in a snapshot tells its offset: one under the name of another of its epoch, whose
-    last batch is no longer in the log, or of the same millisecond, is not noticed. Kafka's header
-    has the time of that batch; 0 says nothing.
-    """
-    holder = next((s for s in log.segments if s.base_offset < id.offset <= s.next_offset), None)
-    if not time or holder is None or id.offset <= log.start:
-        return
-    _, batch = next(holder.batches(id.offset - 1))
-    if not batch.is_control and batch.max_timestamp != time:
-        raise FileError(
-            f"contains the log up to a batch of time {time}, where the log has one of time"
-            f" {batch.max_timestamp} before offset {id.offset}: it is another snapshot's content",
-            file=log.folder / snapshot_name(id),
-        )
 
 
 def check_quorum_state(fs: FileSystem, log: RecoveredLog) -> QuorumState | None:
@@ -331,17 +307,40 @@ def check_directory_id(
 
 
 def check_folder(fs: FileSystem, folder: Path) -> None:
-    """Raise FileError if a directory has no folder for the metadata log any more.
+    """Raise FileError if a node ran in a directory, and nothing of the metadata log is there.
 
-    Nodes make it before they lock the directory.
+    See `begin_folder`. A crash leaves a log without segments only where a snapshot is about to take
+    its place.
     """
-    lock = folder / LOCK_FILE
+    lock, log = folder / LOCK_FILE, folder / METADATA_FOLDER
     check_is_file(fs, lock)
-    if fs.exists(log := folder / METADATA_FOLDER) and not fs.is_folder(log):
+    if fs.exists(log) and not fs.is_folder(log):
         raise FileError(f"is no folder: move it away; {RESTORE}", file=log)
-    if fs.exists(lock) and not fs.is_folder(folder / METADATA_FOLDER):
-        reason = f"a node ran here, but {METADATA_FOLDER} is not there; {RESTORE}; to begin with an"
-        raise FileError(f"{reason} empty log, remove this file", file=lock)
+    if fs.exists(lock) and not _has_log(fs, log):
+        reason = f"a node ran here, but no log is in {METADATA_FOLDER}; {RESTORE}; to begin with an"
+        reason += f" empty log, move away what is in {folder} and format it again"
+        raise FileError(reason, file=lock)
+
+
+def begin_folder(fs: FileSystem, folder: Path) -> None:
+    """Begin a log in a directory in which no node ran: whatever has been locked has a log.
+
+    Nothing else may be written before the lock, since another process may run there.
+    """
+    log = folder / METADATA_FOLDER
+    fs.make_folder(log)
+    if not fs.exists(folder / LOCK_FILE) and not _has_log(fs, log):
+        fs.open(log / segment_name(0), write=True).close()
+    fs.flush_folder(log)
+    fs.flush_folder(folder)
+
+
+def _has_log(fs: FileSystem, folder: Path) -> bool:
+    """Return True for a segment, or a snapshot that no formatting wrote."""
+    return any(
+        segment_offset(name) is not None or snapshot_id(name) not in (None, BOOTSTRAP_SNAPSHOT)
+        for name in fs.names(folder)
+    )
 
 
 def contradiction(fs: FileSystem, folder: Path, meta: MetaProperties | None = None) -> str | None:

@@ -146,19 +146,15 @@ def place_in_snapshot(
         file.close()
 
 
-def check_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> int:
-    """Return the time in a snapshot's header, 0 for none, once all batches are found whole.
+def check_snapshot(folder: Path, snapshot: OffsetAndEpoch, fs: FileSystem = DISK) -> None:
+    """Raise FileError unless all batches of a snapshot are whole, from its header to its footer.
 
-    They carry the epoch of its name, from the header to the footer. Metadata records are not
-    decoded: the CRC of their batches says that they are what was written. Raises FileError.
+    They carry the epoch of its name. Metadata records are not decoded: the CRC of their batches
+    says that they are what was written.
     """
-    path, time = folder / snapshot_name(snapshot), 0
-    for content in _iter_contents(path, fs, only_control=True, epoch=snapshot.epoch):
-        if isinstance(content, ControlRecord) and isinstance(
-            header := content.message, SnapshotHeaderRecord
-        ):
-            time = header.last_contained_log_timestamp
-    return time
+    path = folder / snapshot_name(snapshot)
+    for _ in _iter_contents(path, fs, only_control=True, epoch=snapshot.epoch):
+        pass
 
 
 def _batches(data: bytes) -> Iterator[tuple[int, Batch]]:

@@ -456,15 +456,7 @@ LOSSES: list[tuple[str, Damage, str, int, str, Damage | None]] = [
         segment(0),
         0,
         "is not there, but leader-epoch-checkpoint knows of epoch 3 from offset 37 on",
-        remove(CHECKPOINT, "partition.metadata"),
-    ),
-    (
-        "all segments and their epochs",
-        both(remove(*ALL_SEGMENTS, SNAPSHOT_FILE, CHECKPOINT), ONLY_EPOCHS),
-        segment(0),
-        0,
-        "is not there, but partition.metadata knows of a log",
-        remove("partition.metadata"),
+        remove(CHECKPOINT),
     ),
     (
         "all segments, with a snapshot",
@@ -523,14 +515,6 @@ LOSSES: list[tuple[str, Damage, str, int, str, Damage | None]] = [
         0,
         "is a snapshot of epoch 2, its name says 1",
         remove(SNAPSHOT_FILE.replace("2.ch", "1.ch")),
-    ),
-    (
-        "the newer content of the snapshot",
-        write_to(SNAPSHOT_FILE, b"".join(snapshot_of(epoch=2, time=1024))),
-        SNAPSHOT_FILE,
-        0,
-        "up to a batch of time 1024, where the log has one of time 1029 before offset 30",
-        remove(SNAPSHOT_FILE),
     ),
     (
         "the end of the snapshot, which is there twice",

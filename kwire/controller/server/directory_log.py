@@ -24,7 +24,7 @@ from kwire.errors import FileError, StorageFailed
 from kwire.logdir import names
 from kwire.logdir.bootstrap import read_bootstrap
 from kwire.logdir.filesystem import FileSystem
-from kwire.logdir.lock import LOCK_FILE, DirectoryLock
+from kwire.logdir.lock import DirectoryLock
 from kwire.logdir.log import LogConfig, MetadataLog
 from kwire.logdir.meta_properties import (
     MetaProperties,
@@ -35,6 +35,7 @@ from kwire.logdir.meta_properties import (
 from kwire.logdir.quorum_state import QuorumState, write_quorum_state
 from kwire.logdir.recovery import (
     RecoveredLog,
+    begin_folder,
     check_directory_id,
     check_folder,
     check_quorum_state,
@@ -90,7 +91,8 @@ class DirectoryLog:
                 )
             self.election = ElectionState.from_data(state.data) if state else None
 
-        _make_folder(folder, fs)
+        check_folder(fs, folder)
+        begin_folder(fs, folder)
         self._lock = DirectoryLock(folder, fs)
         try:
             config = LogConfig(segment_bytes=segment_bytes)
@@ -260,25 +262,6 @@ def _bootstrap(folder: Path, fs: FileSystem) -> tuple[VersionedRecord, ...] | No
     except FileError as error:
         way = "restore the file from another controller; a new cluster's directory can be emptied"
         raise error.with_way_on(f"{way} and formatted again") from None
-
-
-def _make_folder(folder: Path, fs: FileSystem) -> None:
-    """Make the log's folder before the lock, as Kafka does: whatever has been locked had one.
-
-    Nothing else comes before the lock, since another process may run on this directory.
-    """
-    check_folder(fs, folder)
-    log = folder / names.METADATA_FOLDER
-    # A crash between the lock and the first segment leaves that, too: no reason to refuse.
-    if fs.exists(folder / LOCK_FILE) and not fs.names(log):
-        logger.warning(
-            "%s: is empty, though a node ran here: without voters from the configuration this node"
-            " only waits for a leader; if a log was here, stop the node and restore the log, or"
-            " replace this controller",
-            log,
-        )
-    fs.make_folder(log)
-    fs.flush_folder(folder)
 
 
 def _directory_id(storage: StorageProperties, environment: Environment) -> UUID:
