@@ -65,7 +65,7 @@ Fault = Callable[[str, Path], None]
 class MemoryFileSystem:
     """Folders and files in memory; `crash` makes them what a disk would have kept.
 
-    fault: makes operations fail, as a full disk would: append, truncate, flush, rename, remove.
+    fault: makes operations fail, as a full disk would: create, append, truncate, flush, rename, remove.
     """
 
     def __init__(self, fault: Fault | None = None) -> None:
@@ -123,6 +123,7 @@ class MemoryFileSystem:
         if path not in self._files:
             if not write:
                 raise FileNotFoundError(2, "No such file", str(path))
+            self.check("create", path)
             self._files[path] = _Content()
         return MemoryFile(self, path, self._files[path])
 
@@ -155,4 +156,5 @@ class MemoryFileSystem:
         self._durable = outside | inside
 
     def lock(self, path: Path) -> MemoryLock:
+        self.open(path, write=True)
         return MemoryLock(self._locked, path)
