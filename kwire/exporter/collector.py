@@ -130,7 +130,7 @@ def _polls(watch: QuorumWatch) -> Iterator[Metric]:
     took = "Seconds that the last poll took."
     yield _value(QUORUM, "poll_duration_seconds", took, watch.seconds)
     when = "Unix time of the last answer of a leader."
-    yield _value(QUORUM, "last_answer_timestamp_seconds", when, watch.answered_at or None)
+    yield _value(QUORUM, "last_answer_timestamp_seconds", when, watch.answered_at)
     elections = CounterMetricFamily(
         f"{QUORUM}elections", "Leader epochs that began since the exporter's first answer."
     )

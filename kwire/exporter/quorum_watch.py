@@ -30,9 +30,9 @@ class QuorumWatch:
     """Asks every `interval` seconds who leads, and how far the replicas are.
 
     elections: epochs that began since the first answer. answered, failed: polls by their result.
-    seconds: how long the last poll took; answered_in: the last that was answered. answered_at: Unix
-    time of the last answer, 0 before it. cluster_id: empty until a node has told it. failure: why
-    there is no quorum now.
+    seconds: how long the last poll took, None before its end; answered_in: the last that was
+    answered. answered_at: Unix time of the last answer, None before it. cluster_id: empty until a
+    node has told it. failure: why there is no quorum now.
     """
 
     def __init__(self, client: QuorumClient, interval: float) -> None:
@@ -44,8 +44,9 @@ class QuorumWatch:
         self.elections = 0
         self.answered = 0
         self.failed = 0
-        self.seconds = self.answered_in = 0.0
-        self.answered_at = 0.0
+        self.seconds: float | None = None
+        self.answered_in = 0.0
+        self.answered_at: float | None = None
         self.cluster_id = ""
         self.failure = "no node has answered yet"
 

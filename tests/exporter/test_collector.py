@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import replace
+from typing import cast
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kwire.exporter.collector import REPLICA_LIMIT, ExporterCollector
+from kwire.exporter.quorum_watch import QuorumClient, QuorumWatch
 from tests.support.exporter.metric_names import metric_table, served_families
 from tests.support.exporter.watches import (
     LED,
@@ -64,6 +66,16 @@ def test_without_a_leader_nothing_of_the_quorum_is_told() -> None:
         "kafka_quorum_elections_total",
         "kafka_cluster_up",
         "kafka_cluster_info",
+    }
+
+
+def test_before_the_first_poll_no_time_is_told() -> None:
+    watch = QuorumWatch(cast(QuorumClient, None), 5.0)
+    families = {series.partition("[")[0] for series in scrape(ExporterCollector(watch, None))}
+    assert families == {
+        "kafka_quorum_up",
+        "kafka_quorum_polls_total",
+        "kafka_quorum_elections_total",
     }
 
 

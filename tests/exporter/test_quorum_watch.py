@@ -38,6 +38,7 @@ async def test_a_poll_learns_the_quorum_and_the_cluster() -> None:
         assert watch.quorum.leader_epoch == LEADER_EPOCH
         assert watch.cluster_id == CLUSTER_ID
         assert (watch.answered, watch.failed, watch.elections) == (1, 0, 0)
+        assert watch.answered_at is not None
         assert began <= watch.answered_at <= time.time()
         assert watch.failure == ""
 
