@@ -47,7 +47,7 @@ def findings_table(
     facts: Mapping[str, Any] | None = None,
     keys: Sequence[str] | None = None,
 ) -> Table:
-    """Return the findings as rows, and how many problems and warnings there are.
+    """Return the findings as rows, and how many problems, warnings and unknowns there are.
 
     keys: of a configuration file, one for each finding that is about it.
     """
@@ -58,7 +58,7 @@ def findings_table(
         for row, key in zip(rows, keys, strict=True):
             row["key"] = key
     verdicts = [row["verdict"] for row in rows]
-    counts = {"problems": verdicts.count("problem"), "warnings": verdicts.count("warning")}
+    counts = {f"{name}s": verdicts.count(name) for name in ("problem", "warning", "unknown")}
     return Table("findings", columns, rows, facts={**(facts or {}), **counts})
 
 

@@ -60,7 +60,8 @@ def test_json_is_one_object_with_all_of_it(kwire: Command) -> None:
         )
     document = run.json
     assert document["clusterIds"] == ["scripted"]
-    assert (document["problems"], document["warnings"]) == (0, 0)
+    counts = [document[name] for name in ("problems", "warnings", "unknowns")]
+    assert counts == [0, 0, 1]  # scripted controllers do not tell kraft.version
     (identity, _) = document["findings"]
     assert identity == {
         "id": "identity/ok",
@@ -85,6 +86,10 @@ def test_a_selection_of_a_cluster_that_does_not_answer_fails(kwire: Command, onl
     assert run.out.startswith("nodes/none-answer  PROBLEM  no node answers")
     assert run.out.splitlines()[-1] == "1 problem, 1 unknown"
     assert run.code == 1
+    counted = kwire(
+        "doctor", "--bootstrap-controller", "127.0.0.1:1", "--only", only, "--json"
+    ).json
+    assert (counted["problems"], counted["unknowns"]) == (1, 1)
 
 
 def test_a_subject_that_could_not_be_checked_fails_though_there_is_no_problem(

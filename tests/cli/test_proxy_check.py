@@ -42,6 +42,7 @@ def test_a_problem_fails_and_programs_get_one_object(kwire: Command, tmp_path: P
         "file": str(tmp_path / "f"),
         "problems": 1,
         "warnings": 0,
+        "unknowns": 0,
         "findings": [
             {
                 "id": "secrets/recorded",
