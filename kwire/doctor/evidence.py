@@ -117,6 +117,12 @@ class NodeEvidence:
         return self.api is not None and VoteRequest.key in self.api.api_versions
 
     @property
+    def has_empty_log(self) -> bool:
+        """True if a controller has never heard of a leader: it does not even know an epoch."""
+        follows = self.follows
+        return follows is not None and follows.leader_id is None and follows.epoch == 0
+
+    @property
     def name(self) -> str:
         """`controller 3001`, or its address while its id is not known."""
         kind = "controller" if self.is_controller or not self.answers else "broker"

@@ -19,7 +19,7 @@ from kwire.doctor.checks import (
     voters,
 )
 from kwire.doctor.evidence import Evidence
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.errors import InvalidValue
 
 Check = Callable[[Evidence], Iterator[Finding]]
@@ -74,7 +74,8 @@ def examine(evidence: Evidence, only: Collection[str] = ()) -> tuple[Finding, ..
     # 1.
     reported = {subject: tuple(check(evidence)) for subject, check in CHECKS.items()}
     subjects = dict.fromkeys(kind.id.partition("/")[0] for kind in selected)
-    ids = {kind.id for kind in selected} | {kind.id for kind in KINDS if kind.unasked}
+    unasked = {kind.id for kind in KINDS if kind.unasked}
+    ids = {kind.id for kind in selected} | unasked
     findings = [
         finding
         for subject, some in reported.items()
@@ -83,7 +84,14 @@ def examine(evidence: Evidence, only: Collection[str] = ()) -> tuple[Finding, ..
     ]
     # 2.
     if silent := [subject for subject in subjects if not reported[subject]]:
-        findings.append(nodes.NOT_CHECKED(f"not checked for want of answers: {', '.join(silent)}"))
+        reasons = dict.fromkeys(finding.id for finding in findings if finding.id in unasked)
+        mend = f"mend {' and '.join(reasons)}" if reasons else ""
+        findings.append(
+            nodes.NOT_CHECKED(
+                f"not checked for want of answers: {', '.join(silent)}",
+                fixes=[fix(mend, f"kwire doctor --only {','.join(silent)}")],
+            )
+        )
     return tuple(findings)
 
 

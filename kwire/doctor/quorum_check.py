@@ -18,7 +18,8 @@ from kwire.doctor.evidence import (
     is_caught_up,
     seconds_text,
 )
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
+from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
+from kwire.doctor.unanswered import refused_fix
 
 LEADS = FindingKind(
     id="check/leads",
@@ -72,7 +73,8 @@ NOT_TOLD = FindingKind(
     id="check/not-told",
     verdict=FindingVerdict.UNKNOWN,
     meaning="The controller answers, but not whom it follows, or there is no leader to ask.",
-    advice="with an authorizer, allow CLUSTER_ACTION on the cluster",
+    advice="by the reason: upgrade, restart or relieve the controller, or with an authorizer allow"
+    " CLUSTER_ACTION on the cluster",
 )
 SAFE = FindingKind(
     id="check/safe-to-restart",
@@ -114,12 +116,12 @@ def takes_part(evidence: Evidence, node_id: int) -> Finding:
     if node.follows is None:
         reasons = tuple(node.refusals.values())
         text = f"{node_id}: answers, but does not say whom it follows"
-        denied = any("AUTHORIZATION_FAILED" in reason for reason in reasons)
-        return NOT_TOLD(text, *reasons, advice=None if denied else f"read the log of {node_id}")
+        check = f"kwire quorum check --node {node_id}"
+        return NOT_TOLD(text, *reasons, fixes=[refused_fix(evidence, [node], check, "Fetch")])
     if node.follows.leader_id is None:
         text = f"{node_id}: answers, follows nobody in epoch {node.follows.epoch}"
         empty = "its log is empty: kwire doctor --only quorum/empty-log"
-        advice = empty if quorum_subject.has_empty_log(node) else None
+        advice = empty if node.has_empty_log else None
         return FOLLOWS_NOBODY(text, *_leader_elsewhere(quorum), advice=advice)
     return _follows(node_id, node, quorum, evidence.fetch_timeout_ms)
 
@@ -179,8 +181,8 @@ def without(evidence: Evidence, node_id: int) -> Finding:
     """Report whether a majority of the voters is caught up without this one."""
     quorum = evidence.quorum
     if quorum is None or not quorum.voters:
-        text = f"without {node_id}: nobody leads, so that nobody knows who is caught up"
-        return NOT_TOLD(text, advice="kwire doctor --only quorum")
+        text = f"without {node_id}: no leader told its voters: it is not known who is caught up"
+        return NOT_TOLD(text, *_failures(evidence), fixes=[fix("kwire doctor --only quorum")])
     limit = evidence.fetch_timeout_ms
     voters = quorum.voters
     if all(voter.replica_id != node_id for voter in voters):

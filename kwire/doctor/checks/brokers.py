@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kwire.doctor.drain_steps import drained, gone_for_good
 from kwire.doctor.evidence import Evidence, count
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
+from kwire.doctor.unanswered import START, remedy
 from kwire.image import MetadataImage
 
 NONE = FindingKind(
@@ -88,7 +89,9 @@ def fenced_fixes(evidence: Evidence, image: MetadataImage, broker_id: int) -> li
     node = evidence.brokers.get(broker_id)
     if node is not None and node.answers and node.node_id in (None, broker_id):
         return [fix(f"read the log of broker {broker_id}, and check its way to the controllers")]
-    return [fix(f"start broker {broker_id}"), gone_for_good(image, [broker_id])]
+    name = f"broker {broker_id}"
+    mend = remedy(node.failure, name) if node and node.failure else START.format(who=name)
+    return [fix(mend), gone_for_good(image, [broker_id])]
 
 
 def _reached(evidence: Evidence, broker_id: int) -> str:

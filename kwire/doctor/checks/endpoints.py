@@ -12,9 +12,9 @@ from kwire.doctor.evidence import (
     NodeEvidence,
     Unreachable,
     count,
-    is_caught_up,
 )
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
+from kwire.doctor.unanswered import refused_fix, remedy
 from kwire.net.address import is_loopback, is_wildcard
 
 WILDCARD = FindingKind(
@@ -71,7 +71,8 @@ UNNAMED = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="A controller answers at the endpoint of a voter but does not tell its node id, so that"
     " it may be another one.",
-    advice="allow the principal DESCRIBE_CONFIGS on the cluster",
+    advice="by the reason: upgrade, restart or relieve the controller, or with an authorizer allow"
+    " DESCRIBE_CONFIGS on the cluster",
     source="KIP-919",
     unasked=True,
 )
@@ -98,7 +99,7 @@ FINE = FindingKind(
     verdict=FindingVerdict.OK,
     meaning="Each voter answers at each endpoint that it advertises.",
 )
-CHECKED = "endpoints"
+CHECK = "kwire doctor --only endpoints"
 
 KINDS = (
     WILDCARD,
@@ -128,7 +129,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     ]
     yield from findings
     if endpoints and not findings:
-        who = "the voters" if voters_known(evidence) else "the controllers that are known"
+        who = "the voters" if evidence.quorum else "the controllers that are known"
         yield FINE(f"{who} answer at {count(len(endpoints), 'endpoint')}, each itself")
 
 
@@ -155,7 +156,7 @@ def _judge(evidence: Evidence, endpoint: KnownEndpoint) -> Iterator[Finding]:
         fix(
             f"set advertised.listeners of controller {endpoint.node_id} to an address at which it"
             " answers all others, and restart it",
-            f"kwire doctor --only {CHECKED}",
+            CHECK,
         )
     ]
     source = f"from the {endpoint.origin.value}"
@@ -184,7 +185,10 @@ def _judge(evidence: Evidence, endpoint: KnownEndpoint) -> Iterator[Finding]:
         text = f"{subject}, where {node.name} answers, of {other}"
         yield OTHER_CLUSTER(text, source, fixes=mend)
     elif node.node_id is None:
-        yield UNNAMED(f"{subject}, where a controller answers that does not say which it is")
+        text = f"{subject}, where a controller answers that does not say which it is"
+        reasons = tuple(node.refusals.values())
+        fixes = [refused_fix(evidence, [node], CHECK, "DescribeConfigs")]
+        yield UNNAMED(text, *reasons, fixes=fixes)
     elif node.node_id != endpoint.node_id:
         text = f"{subject}, where controller {node.node_id} answers"
         yield OTHER_NODE(text, source, fixes=mend)
@@ -201,34 +205,36 @@ def _unanswered(
     if node.unreachable is Unreachable.UNRESOLVED:
         text = f"{subject}, a name that does not resolve from here"
         return UNRESOLVABLE(text, reason, fixes=mend)
-    quorum = evidence.quorum
-    fetching = quorum is not None and any(
-        is_caught_up(quorum, voter, evidence.fetch_timeout_ms)
+    quorum, start = evidence.quorum, remedy(reason, f"controller {endpoint.node_id}")
+    if quorum is None:
+        known = "it is not known if it fetches, as no leader was reached"
+    elif any(
+        voter.replica_id == endpoint.node_id
+        and (silent := quorum.silent_ms(voter)) is not None
+        and silent < evidence.fetch_timeout_ms
         for voter in quorum.voters
-        if voter.replica_id == endpoint.node_id
-    )
-    if fetching:
-        text = f"{subject}, where nobody answers from here, though it fetches"
-        return NOBODY(text, reason, fixes=mend)
-    start = f"start controller {endpoint.node_id}"
+    ):
+        return NOBODY(
+            f"{subject}, where nobody answers from here, though it fetches", reason, fixes=mend
+        )
+    else:
+        known = "it does not fetch either"
+    fixes = [fix(start, f"kwire quorum check --node {endpoint.node_id}")]
+    if quorum is not None:
+        fixes.append(
+            fix("mend the finding of the voter that is silent", when="if it is gone for good")
+        )
     return NOBODY(
-        f"{subject}, where nobody answers from here; it does not fetch either",
+        f"{subject}, where nobody answers from here; {known}",
         reason,
-        fixes=[
-            fix(start, f"kwire quorum check --node {endpoint.node_id}"),
-            fix("mend the finding of the voter that is silent", when="if it is gone for good"),
-        ],
+        fixes=fixes,
         verdict=FindingVerdict.WARNING,
     )
 
 
-def voters_known(evidence: Evidence) -> bool:
-    """True if a leader told its voters: without one a registered controller may not be a voter."""
-    return evidence.quorum is not None
-
-
 def _named(evidence: Evidence, endpoint: KnownEndpoint) -> str:
-    is_voter = voters_known(evidence) or endpoint.origin is EndpointOrigin.VOTER_SET
+    # Without a leader a registered controller may not be a voter.
+    is_voter = evidence.quorum is not None or endpoint.origin is EndpointOrigin.VOTER_SET
     return f"{'voter' if is_voter else 'controller'} {endpoint.node_id}"
 
 

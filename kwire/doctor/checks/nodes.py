@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
-from kwire.doctor.checks.quorum import has_empty_log
-from kwire.doctor.evidence import EndpointOrigin, Evidence, NodeEvidence, count, is_caught_up
-from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
+from kwire.doctor.evidence import EndpointOrigin, Evidence, count, is_caught_up
+from kwire.doctor.finding import GONE, Finding, FindingKind, FindingVerdict, fix
+from kwire.doctor.unanswered import DENIED, SLOWNESS, refused_fix, rights, unreached_fix
 from kwire.doctor.voter_fixes import OBSERVER_LIMIT_MS
 from kwire.net.address import Address
 
-SLOWNESS = "a long pause of garbage collection, a slow disk, slow name lookup, or too much load"
 NEEDING_METADATA = ("registrations", "features", "brokers", "partitions")
+
+CHECK = "kwire doctor --only nodes"
 
 SLOW = 1.0
 """Seconds to connect and negotiate, from which on a node counts as slow."""
@@ -21,8 +21,8 @@ NONE_ANSWER = FindingKind(
     id="nodes/none-answer",
     verdict=FindingVerdict.PROBLEM,
     meaning="None of the addresses that were given is answered by a node of Kafka.",
-    advice="check the addresses, and with TLS or SASL the file of --command-config; start the"
-    " nodes",
+    advice="by the reason: start the nodes, correct the addresses, or in the file of"
+    " --command-config TLS and SASL",
     source="KIP-919",
     unasked=True,
 )
@@ -30,7 +30,7 @@ UNREACHABLE = FindingKind(
     id="nodes/unreachable",
     verdict=FindingVerdict.WARNING,
     meaning="A bootstrap address is not answered, though others are.",
-    advice="start the node, or leave the address out where it is used",
+    advice="by the reason: start the node, or leave the address out where it is used",
     source="KIP-899",
     unasked=True,
 )
@@ -54,8 +54,9 @@ REFUSED = FindingKind(
     id="nodes/refused",
     verdict=FindingVerdict.UNKNOWN,
     meaning="A node answers but refuses a request; the checks that need its answer are incomplete.",
-    advice="with an authorizer, give the principal DESCRIBE, DESCRIBE_CONFIGS and CLUSTER_ACTION on"
-    " the cluster; controllers older than Kafka 3.7 do not have all of these requests",
+    advice="by the reason: with an authorizer, give the principal DESCRIBE, DESCRIBE_CONFIGS and"
+    " CLUSTER_ACTION on the cluster; controllers older than Kafka 3.7 do not have all of these"
+    " requests",
     source="KIP-919",
     unasked=True,
 )
@@ -79,7 +80,7 @@ NOT_CHECKED = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="No answer that these checks need was given, so that nothing is known of their"
     " subjects. The exit code is 1.",
-    advice="see the findings above for the reason; mend it, and run kwire doctor again",
+    advice="mend the findings that tell who was not asked, and run kwire doctor again",
     source="KIP-919",
 )
 KINDS = (NONE_ANSWER, UNREACHABLE, NOT_ASKED, SLOW_NODE, REFUSED, NO_IMAGE, FINE, NOT_CHECKED)
@@ -90,7 +91,8 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     answering = [node for node in evidence.nodes if node.answers]
     failures = [node.failure for node in evidence.nodes if node.failure]
     if not answering:
-        yield NONE_ANSWER("no node answers at the addresses that were given", *failures)
+        text = "no node answers at the addresses that were given"
+        yield NONE_ANSWER(text, *failures, fixes=[unreached_fix(evidence.nodes, CHECK)])
         return
     bootstrap = {
         endpoint.address
@@ -103,9 +105,10 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     for node in evidence.nodes:
         if node.failure and node.address in bootstrap:
             fine = False
-            start = f"start the node at {node.address}, or leave the address out where it is used"
             text = f"nobody answers at {node.address}"
-            yield UNREACHABLE(text, node.failure, fixes=[fix(start)])
+            leave = fix("leave the address out where it is used", when=GONE)
+            fixes = [unreached_fix([node], CHECK), leave]
+            yield UNREACHABLE(text, node.failure, fixes=fixes)
         elif node.answers and node.seconds > SLOW:
             fine = False
             look = f"look at {node.name} for {SLOWNESS}"
@@ -115,8 +118,8 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             fine = False
             names = " and ".join(sorted(node.refusals))
             reasons = (f"{name}: {reason}" for name, reason in sorted(node.refusals.items()))
-            fixes = _refused_fixes(evidence, node)
-            yield REFUSED(f"{node.name} does not answer {names}", *reasons, fixes=fixes)
+            mend = refused_fix(evidence, [node], f"kwire doctor --only {REFUSED.id}")
+            yield REFUSED(f"{node.name} does not answer {names}", *reasons, fixes=[mend])
     if evidence.image is None and evidence.no_image:
         fine = False
         text = f"the metadata log was not read: {evidence.no_image}"
@@ -127,40 +130,14 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield FINE(f"{count(len(answering), 'node')} answered{rest}")
 
 
-def _refused_fixes(evidence: Evidence, node: NodeEvidence) -> list[Fix]:
-    """Return what to do by the reasons: rights only where rights are missing."""
-    reasons = " ".join(node.refusals.values())
-    again = f"kwire doctor --only {REFUSED.id}"
-    if "AUTHORIZATION_FAILED" in reasons:
-        return [fix(*_allowed(evidence), again)]
-    if has_empty_log(node):
-        return [fix(f"mend quorum/empty-log of {node.name}", again)]
-    if "UNSUPPORTED_VERSION" in reasons:
-        return [fix(f"upgrade {node.name}, which is too old for these requests")]
-    return [fix(f"read the log of {node.name}", again)]
-
-
 def _read_again(evidence: Evidence) -> list[str]:
     """Return the steps after which the metadata log can be read."""
     again = f"kwire doctor --only {','.join(NEEDING_METADATA)}"
-    if "AUTHORIZATION_FAILED" in evidence.no_image:
-        return [*_allowed(evidence), again]
+    if DENIED in evidence.no_image:
+        return [*rights(evidence), again]
     if evidence.quorum is None:
-        return ["mend the quorum, by the findings of quorum", again]
+        return ["mend the findings of quorum and of nodes", again]
     return [f"{again} --timeout 300"]
-
-
-def _allowed(evidence: Evidence) -> list[str]:
-    """Return the step that gives this client the rights; a user without them cannot do it."""
-    flags = " ".join(f"--operation {name}" for name in ("Describe", "DescribeConfigs"))
-    principal = shlex.quote(evidence.principal or "User:NAME")
-    command = (
-        f"kwire acls add --cluster {flags} --operation ClusterAction --allow-principal {principal}"
-    )
-    if evidence.principal is None:
-        # Only the authorizer knows as whom it took us.
-        return [f"with an authorizer, as a super user: {command}"]
-    return ["as a super user:", command]
 
 
 def _not_asked(evidence: Evidence, bootstrap: set[Address]) -> list[Finding]:

@@ -15,6 +15,7 @@ from kwire.doctor.evidence import (
     seconds_text,
 )
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
+from kwire.doctor.unanswered import refused_fix
 from kwire.doctor.voter_fixes import (
     OBSERVER_LIMIT_MS,
     leader_at,
@@ -29,7 +30,7 @@ CHECK = "kwire quorum check"
 NO_LEADER = FindingKind(
     id="quorum/no-leader",
     verdict=FindingVerdict.PROBLEM,
-    meaning="Controllers answer, and each of them says that it knows no leader: nothing in the"
+    meaning="Controllers answer, and none of them that tells knows a leader: nothing in the"
     " cluster's metadata can change.",
     advice="start controllers until a majority of the voters runs and they reach each other",
     source="KIP-595",
@@ -49,7 +50,8 @@ LEADER_UNKNOWN = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="No controller that was reached told whom it follows, so that it is not known if one"
     " leads.",
-    advice="with an authorizer, allow CLUSTER_ACTION on the cluster; see nodes/refused",
+    advice="by the reason: upgrade, restart or relieve the controllers, or with an authorizer allow"
+    " CLUSTER_ACTION on the cluster",
     source="KIP-595",
     unasked=True,
 )
@@ -176,12 +178,13 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 def _without_leader(evidence: Evidence) -> Iterator[Finding]:
     yield from _empty_logs(evidence)
     controllers = evidence.controllers
-    if not controllers or all(has_empty_log(node) for node in controllers):
+    if not controllers or all(node.has_empty_log for node in controllers):
         return
     sayings = tuple(map(_followed, controllers))
     named = {node.follows.leader_id for node in controllers if node.follows} - {None}
     if not named and all(node.follows is None for node in controllers):
-        yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings)
+        fixes = [refused_fix(evidence, controllers, CHECK, "Fetch")]
+        yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings, fixes=fixes)
         return
     silent = {
         endpoint.node_id
@@ -198,22 +201,22 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
         text = f"controllers name {ids} as leader, which was not reached"
         yield LEADER_UNREACHABLE(text, *sayings, fixes=fixes)
         return
-    text = f"nobody leads: {_ids(controllers)} answer" + ("s" if len(controllers) == 1 else "")
+    head = (
+        "no leader is known"
+        if any(node.follows is None for node in controllers)
+        else "nobody leads"
+    )
+    text = f"{head}: {_ids(controllers)} answer" + ("s" if len(controllers) == 1 else "")
     if silent:
         text += f", {listed(silent)} {'does' if len(silent) == 1 else 'do'} not"
     fixes = [fix(f"{start}, until a majority of the voters runs", CHECK)] if silent else []
     yield NO_LEADER(text, *sayings, fixes=fixes)
 
 
-def has_empty_log(node: NodeEvidence) -> bool:
-    """True if a controller has never heard of a leader: not even an epoch is known to it."""
-    return node.follows is not None and node.follows.leader_id is None and node.follows.epoch == 0
-
-
 def _empty_logs(evidence: Evidence) -> Iterator[Finding]:
     servers = ",".join(map(str, evidence.bootstrap_servers))
     for node in evidence.controllers:
-        if has_empty_log(node):
+        if node.has_empty_log:
             mend = (
                 f"in the properties of {node.name} set {SERVERS_KEY}={servers or 'HOST:PORT,...'}"
             )
@@ -253,7 +256,7 @@ def _followers(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:
     leading.add((quorum.leader_id, quorum.leader_epoch))
     for node in evidence.controllers:
         follows = node.follows
-        if follows is None or node.quorum is not None or has_empty_log(node):
+        if follows is None or node.quorum is not None or node.has_empty_log:
             continue
         check = f"kwire quorum check --node {node.node_id}"
         if follows.leader_id is None:

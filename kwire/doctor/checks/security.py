@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from kwire.doctor.evidence import Evidence, NodeEvidence
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
+from kwire.doctor.unanswered import refused_fix
 from kwire.net.address import is_loopback
 
+CHECK = "kwire doctor --only security"
 MECHANISM_KEY = "sasl.mechanism.controller.protocol"
 
 PLAINTEXT = FindingKind(
@@ -51,8 +53,8 @@ NOT_TOLD = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="A controller does not tell the protocol of its listener for the quorum, nor how it"
     " logs in to the others.",
-    advice="with an authorizer, allow DESCRIBE_CONFIGS on the cluster; Kafka before 3.7 does not"
-    " tell it",
+    advice="by the reason: restart or relieve the controller, or with an authorizer allow"
+    " DESCRIBE_CONFIGS on the cluster; Kafka before 3.7 does not tell it",
     source="KIP-919",
 )
 FINE = FindingKind(
@@ -68,7 +70,14 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     protocols = {node: _protocol(node) for node in evidence.controllers}
     silent = [node for node in protocols if not node.configs]
     findings = [
-        *(NOT_TOLD(f"{node.name} does not tell its configuration") for node in silent),
+        *(
+            NOT_TOLD(
+                f"{node.name} does not tell its configuration",
+                *node.refusals.values(),
+                fixes=[refused_fix(evidence, [node], CHECK, "DescribeConfigs")],
+            )
+            for node in silent
+        ),
         *_insecure(PLAINTEXT, protocols, "PLAINTEXT", "has neither TLS nor login"),
         *_insecure(NO_TLS, protocols, "SASL_PLAINTEXT", "has a login without TLS"),
     ]

@@ -88,7 +88,7 @@ NOT_TOLD = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="No controller that was reached told kraft.version: it is not known if the voters are"
     " static.",
-    advice="run kwire doctor with the addresses of controllers; see nodes/refused",
+    advice="run kwire doctor with the addresses of controllers",
     source="KIP-853",
 )
 FINE = FindingKind(
@@ -153,7 +153,13 @@ def _static_lists(evidence: Evidence) -> Iterator[Finding]:
     lists = {node: text for node in evidence.controllers if (text := node.config(VOTERS_KEY))}
     kraft_version = evidence.kraft_version
     if kraft_version is None and evidence.quorum is not None:
-        yield NOT_TOLD(f"{KRAFT_VERSION} is not known: no controller told it")
+        # A controller tells it once it has read the log; a broker does not name its controllers'.
+        controllers = f"--bootstrap-controller {','.join(map(str, evidence.bootstrap_servers))}"
+        mend = "kwire doctor --only voters"
+        if not evidence.controllers:
+            mend = f"see that controllers answer: kwire doctor {controllers}"
+        text = f"{KRAFT_VERSION} is not known: no controller told it"
+        yield NOT_TOLD(text, fixes=[fix(mend)])
     if kraft_version and evidence.voters_are_dynamic is False:
         yield STILL_STATIC(
             f"{KRAFT_VERSION} is said to be {kraft_version}, yet the voters are static",

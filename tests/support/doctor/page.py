@@ -37,8 +37,8 @@ checked at all (`nodes/not-checked`), else 0.
 - `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all. What
   could not be asked is reported whatever is selected, and a subject without an answer is `unknown`:
   that nothing was found means that it was looked for.
-- `--json` prints one object: `clusterIds`, `problems`, `warnings` and `findings`, each with `id`,
-  `verdict`, `sentence`, `evidence`, `advice` and `source`.
+- `--json` prints one object: `clusterIds`, `problems`, `warnings`, `unknowns` and `findings`, each
+  with `id`, `verdict`, `sentence`, `evidence`, `advice` and `source`.
 - `--fix-plan` prints the advice as a list of commands for a shell, with ids and with the addresses
   that doctor was given. What only hands can do (start a node, edit its properties), and what holds
   in one case only ("if it is gone for good"), is a comment in it: read it, and run what applies.
@@ -117,8 +117,8 @@ and listeners are counted from 1. The verdicts are `info` (look at it, it may be
 `WARNING` and `PROBLEM`.
 
 - The exit code is 1 if there is a problem, else 0; 2 if the file is no configuration.
-- `--json` prints one object: `file`, `problems`, `warnings` and `findings`, each with `id`, `key`,
-  `verdict`, `sentence`, `evidence`, `advice` and `source`.
+- `--json` prints one object: `file`, `problems`, `warnings`, `unknowns` and `findings`, each with
+  `id`, `key`, `verdict`, `sentence`, `evidence`, `advice` and `source`.
 - Addresses of loopback, and `localhost`, count as this machine. Other names are not resolved: they
   count as reached by other machines.
 - A token counts as guessable if it has a word such as `password` in it, is a sequence or a
