@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster_description import ClusterDescription
 from kwire.admin.errors import NoReachableLeader
@@ -19,12 +17,13 @@ from kwire.errors import (
 )
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
+from kwire.text.phrases import examples
 
 NOT_LEADER = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_CONTROLLER})
 """The codes with which a controller that does not lead answers."""
 
 SHOWN = 8
-"""Nodes that one sentence names."""
+"""Nodes that one sentence names: a cluster may have 2,000."""
 
 
 class Failures:
@@ -73,7 +72,7 @@ class Failures:
         if len(self._by_address) == 1:
             return self.last()
         noun = self._bootstrap.endpoint_type.noun
-        reasons = "; ".join(shortened(map(str, self._by_address.values())))
+        reasons = "; ".join(examples(map(str, self._by_address.values()), SHOWN))
         kind = ConnectTimedOut if self.timed_out else ConnectionFailed
         return kind(f"no {noun} answers: {reasons}")
 
@@ -88,7 +87,7 @@ class Failures:
             if self.too_few(cluster)
             else "they may be electing one, try again"
         )
-        alive = ", ".join(shortened(map(str, self._alive)))
+        alive = ", ".join(examples(map(str, self._alive), SHOWN))
         return NoReachableLeader(
             f"no reachable leader; {known}{detail}. {len(cluster.nodes)} controllers are"
             f" registered, answers come from {alive}: {advice}"
@@ -103,13 +102,6 @@ class Failures:
         return [
             address for address, why in self._by_address.items() if isinstance(why, BrokerError)
         ]
-
-
-def shortened(texts: Iterable[str]) -> list[str]:
-    """Return the first texts, and how many more there are: a cluster may have 2,000 nodes."""
-    found = list(texts)
-    more = len(found) - SHOWN
-    return found if more <= 0 else [*found[:SHOWN], f"and {more} more"]
 
 
 def explained(reason: KwireError, bootstrap: Bootstrap) -> KwireError:

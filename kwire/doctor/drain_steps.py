@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Collection
 
-from kwire.doctor.evidence import count, listed
 from kwire.doctor.finding import GONE, Fix, fix
 from kwire.image import MetadataImage
 from kwire.image.partition import NO_LEADER, PartitionRegistration
+from kwire.text.phrases import count
 
 LOSES = ", which loses the records that nobody else has"
 
@@ -25,10 +25,10 @@ def drained(
     flags: of `apply`.
     """
     gone = frozenset(ids)
-    if not elected and any(part.leader == NO_LEADER for _, part in _listing(image, gone, _target)):
+    if not elected and any(part.leader == NO_LEADER for _, part in _listing(image, gone, target)):
         flags = (*flags, "--no-wait")
     live = [id for id in image.cluster.brokers if image.cluster.is_active(id) and id not in gone]
-    most = max((len(_target(part)) for _, part in _listing(image, gone, _target)), default=0)
+    most = max((len(target(part)) for _, part in _listing(image, gone, target)), default=0)
     ordered = [str(broker) for broker in sorted(gone)]
     file = f"drain-{'-'.join(ordered)}.json"
     plan = " ".join(f"--drain {broker}" for broker in ordered)
@@ -51,7 +51,7 @@ def gone_for_good(image: MetadataImage, ids: Collection[int]) -> Fix:
     listing = _listing(image, gone, lambda part: part.replicas)
     dead = [name for name, part in listing if part.leader == NO_LEADER]
     steps = []
-    if (listing and not dead) or _listing(image, gone, _target):
+    if (listing and not dead) or _listing(image, gone, target):
         # 1.
         steps += drained(image, gone)
     if dead:
@@ -78,15 +78,11 @@ def _listing(
     ]
 
 
-def _target(part: PartitionRegistration) -> list[int]:
+def target(part: PartitionRegistration) -> list[int]:
+    """Return the replicas that a partition has after its move; without one those that it has."""
     return [broker for broker in part.replicas if broker not in part.removing_replicas]
 
 
 def partition_text(topic: str, number: int) -> str:
     """Return `orders-3` for a shell: nothing keeps odd names out of a metadata log."""
     return shlex.quote(f"{topic}-{number}")
-
-
-def brokers_text(ids: Collection[int]) -> str:
-    """Return `broker 1`, `brokers 1 and 2`."""
-    return f"broker{'s' * (len(ids) > 1)} {listed(ids)}"

@@ -5,7 +5,7 @@ Partial evidence is normal: None, an empty value or an entry in `refusals` says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -276,28 +276,9 @@ def is_caught_up(quorum: QuorumInfo, replica: ReplicaState, limit_ms: int) -> bo
     return behind is not None and behind < limit_ms
 
 
-def listed(ids: Iterable[int]) -> str:
-    """Return ids for a sentence: `1, 2 and 3`."""
-    *most, last = [str(node_id) for node_id in sorted(ids)]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Return `1 broker`, `2 brokers`. plural: if it is not the noun and an s."""
-    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
-
-
 def seconds_text(milliseconds: int) -> str:
     """Return a duration: `0.3 s`, `12 s`, `3.5 h`."""
     seconds = milliseconds / 1000
     if seconds < 10:
         return f"{seconds:.1f} s"
     return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 3600:.1f} h"
-
-
-def examples(texts: Iterable[str], limit: int = 5) -> Iterator[str]:
-    """Yield the first texts, and how many more there are."""
-    texts = list(texts)
-    yield from texts[:limit]
-    if len(texts) > limit:
-        yield f"and {len(texts) - limit} more"

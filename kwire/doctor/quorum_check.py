@@ -10,16 +10,10 @@ from collections.abc import Iterator
 
 from kwire.admin.quorum import QuorumInfo
 from kwire.doctor.checks import quorum as quorum_subject
-from kwire.doctor.evidence import (
-    Evidence,
-    NodeEvidence,
-    behind_ms,
-    count,
-    is_caught_up,
-    seconds_text,
-)
+from kwire.doctor.evidence import Evidence, NodeEvidence, behind_ms, is_caught_up, seconds_text
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.doctor.unanswered import refused_fix
+from kwire.text.phrases import count
 
 LEADS = FindingKind(
     id="check/leads",

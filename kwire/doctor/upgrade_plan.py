@@ -14,11 +14,12 @@ from enum import Enum
 from kwire.admin.quorum import QuorumInfo
 from kwire.doctor.checks.quorum import SERVERS_KEY
 from kwire.doctor.checks.voters import VOTERS_KEY
-from kwire.doctor.evidence import Evidence, NodeEvidence, is_caught_up, listed
+from kwire.doctor.evidence import Evidence, NodeEvidence, is_caught_up
 from kwire.doctor.quorum_check import without
 from kwire.doctor.supported_features import FIRST_DYNAMIC, level_text
 from kwire.messages.metadata_versions import KRAFT_VERSION, METADATA_VERSION
 from kwire.net.negotiation import VersionRange
+from kwire.text.phrases import listed
 
 UPGRADE = "kwire features upgrade kraft.version=1"
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kwire.admin.quorum import QuorumInfo, ReplicaState
-from kwire.doctor.evidence import FETCH_TIMEOUT_MS, Evidence, NodeEvidence, count, is_caught_up
+from kwire.doctor.evidence import FETCH_TIMEOUT_MS, Evidence, NodeEvidence, is_caught_up
 from kwire.doctor.finding import GONE, Fix, fix
+from kwire.text.phrases import count
 
 OBSERVER_LIMIT_MS = 10_000
 """Milliseconds that an observer may be behind; they fetch twice a second."""

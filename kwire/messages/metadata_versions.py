@@ -56,6 +56,9 @@ LATEST_TESTING = 34
 LAST_OF_ZOOKEEPER = 21
 """3.9-IV0: no broker that runs with ZooKeeper has a later one (KIP-866)."""
 
+CONTROLLER_UNREGISTRATION = 33
+"""4.4-IV2: the first that has UnregisterControllerRecord (KIP-1312)."""
+
 DEFAULT = 30
 """The version of a new cluster unless its operator gives one: nodes of 4.3 and of 4.4 have it."""
 
@@ -174,7 +177,7 @@ class MetadataVersion:
     @property
     def supports_controller_unregistration(self) -> bool:
         """UnregisterControllerRecord (KIP-1312)."""
-        return self.level >= 33
+        return self.level >= CONTROLLER_UNREGISTRATION
 
 
 def metadata_version(text: str) -> MetadataVersion:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kwire.doctor.evidence import listed
 from kwire.image.features import ZkMigrationState
 from kwire.migration.facts import (
     BEHIND,
@@ -18,6 +17,7 @@ from kwire.migration.facts import (
     ZooKeeperFacts,
 )
 from kwire.migration.readiness import BrokerReadiness, ControllerReadiness
+from kwire.text.phrases import listed
 from kwire.zookeeper.znodes import MigrationZnode
 
 

@@ -9,12 +9,12 @@ from typing import cast
 from kwire.controller.configs import topic_keys
 from kwire.controller.configs.node_configs import node_key
 from kwire.controller.handlers.topic_names import name_problem
-from kwire.doctor.evidence import count, examples
 from kwire.doctor.finding import Finding
 from kwire.image.partition import NO_LEADER
 from kwire.migration.entries import EntryKind, FieldValues, topic_of
 from kwire.migration.findings import preflight
 from kwire.migration.zookeeper_entries import ZooKeeperReading
+from kwire.text.phrases import count, examples
 from kwire.zookeeper.znodes import TopicZnode
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwire.doctor.evidence import count, examples
 from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.migration.entries import EntryKind
 from kwire.migration.facts import ZooKeeperFacts
@@ -12,6 +11,7 @@ from kwire.migration.findings import preflight
 from kwire.migration.harmful_content import copied, harmful_content
 from kwire.migration.report import broken_znodes
 from kwire.migration.zookeeper_entries import ZooKeeperReading
+from kwire.text.phrases import count, examples
 from kwire.zookeeper.znodes import MigrationZnode
 
 

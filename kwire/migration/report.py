@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kwire.doctor.evidence import count, examples
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict
 from kwire.migration.comparison import EntryDifference, harmless_reason, is_copied_encrypted
 from kwire.migration.entries import EncryptedValue, EntryKind, topic_of
 from kwire.migration.findings import preflight, verify
 from kwire.migration.verify import SideComparison
 from kwire.migration.zookeeper_entries import ZooKeeperReading
+from kwire.text.phrases import count, examples
 
 NOUNS = {
     EntryKind.TOPIC: "topic",

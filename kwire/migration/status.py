@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kwire.doctor.evidence import count, examples, listed
 from kwire.doctor.finding import Finding
 from kwire.migration.driver_view import DriverView, driver_view
 from kwire.migration.facts import MigrationFacts
@@ -22,6 +21,7 @@ from kwire.migration.readiness import (
 from kwire.migration.sight import unseen_kind, zookeeper_advice
 from kwire.migration.stage import MigrationStage, stage_of, stage_sentence
 from kwire.migration.way_back import WayBack, way_back
+from kwire.text.phrases import count, examples, listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kwire.doctor.evidence import listed
 from kwire.migration.facts import MigrationFacts
 from kwire.migration.readiness import BrokerMode, BrokerReadiness
 from kwire.migration.stage import MigrationStage
+from kwire.text.phrases import listed
 
 SHELL = "bin/zookeeper-shell.sh"
 

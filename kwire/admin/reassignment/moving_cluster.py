@@ -32,14 +32,19 @@ class MovingCluster:
     replicas: Mapping[TopicPartition, tuple[int, ...]]
 
     def waits_for_nothing(self, partition: TopicPartition) -> bool:
-        """True if a partition moves, and all replicas of its target are in sync.
-
-        Kafka ends a move when the ISR changes. An unclean election makes the new leader the whole
-        ISR after it has looked whether the move is complete (PartitionChangeBuilder.build), and if
-        the old replicas are gone nothing changes it again. Asking for the same move anew ends it.
-        """
+        """True if a partition moves, and has nothing left to copy."""
         state = self.layout.partitions[partition]
-        return partition in self.ongoing and set(state.replicas) <= set(state.isr)
+        return partition in self.ongoing and has_copied(state.replicas, state.isr)
+
+
+def has_copied(target: Iterable[int], isr: Iterable[int]) -> bool:
+    """True if all replicas of a move's target are in sync: if it goes on, nothing ends it.
+
+    Kafka ends a move when the ISR changes. An unclean election makes the new leader the whole ISR
+    after it has looked whether the move is complete (PartitionChangeBuilder.build), and if the old
+    replicas are gone nothing changes it again. Asking for the same move anew ends it.
+    """
+    return set(target) <= set(isr)
 
 
 def moving_cluster(

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kwire.doctor.drain_steps import drained, gone_for_good
-from kwire.doctor.evidence import Evidence, count
+from kwire.doctor.evidence import Evidence
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
 from kwire.doctor.unanswered import START, remedy
 from kwire.image import MetadataImage
+from kwire.text.phrases import count
 
 NONE = FindingKind(
     id="brokers/none",

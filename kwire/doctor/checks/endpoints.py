@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kwire.doctor.evidence import (
-    EndpointOrigin,
-    Evidence,
-    KnownEndpoint,
-    NodeEvidence,
-    Unreachable,
-    count,
-)
+from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence, Unreachable
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, Fix, fix
 from kwire.doctor.unanswered import refused_fix, remedy
 from kwire.net.address import is_loopback, is_wildcard
+from kwire.text.phrases import count
 
 WILDCARD = FindingKind(
     id="endpoints/wildcard",

@@ -35,10 +35,10 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         *(controller.features for controller in image.cluster.controllers.values()),
         *(broker.features for broker in image.cluster.brokers.values()),
     ]
-    finalized = dict(image.features.levels)
-    raisable = limits(nodes)
     if not nodes:
         return  # nobody has told what it supports
+    finalized = dict(image.features.levels)
+    raisable = limits(nodes)
     # It stands in the voter set, not among the features of the image.
     controllers = image.cluster.controllers.values()
     static_for_ever = not all(upgrades_static_voters(item.features) for item in controllers)

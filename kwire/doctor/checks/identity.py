@@ -7,8 +7,9 @@ from itertools import combinations
 from uuid import UUID
 
 from kwire.admin.quorum import QuorumInfo
-from kwire.doctor.evidence import Evidence, NodeEvidence, listed
+from kwire.doctor.evidence import Evidence, NodeEvidence
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
+from kwire.text.phrases import listed
 
 CLUSTER_IDS = FindingKind(
     id="identity/cluster-ids-differ",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwire.doctor.evidence import Evidence, listed
+from kwire.doctor.evidence import Evidence
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.image import MetadataImage
 from kwire.messages.zk_migration_state import ZkMigrationState, migration_state_name
+from kwire.text.phrases import ids_text, listed
 
 WAITS = FindingKind(
     id="migration/waits",
@@ -60,12 +61,14 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         yield WAITS(text, fixes=[fix(enable, STATUS)])
     elif state == ZkMigrationState.MIGRATION:
         text = f"the migration is in state {name}: {_registered(image, remaining)}"
-        roll = f"restart {_brokers(remaining)} in KRaft mode one by one" if remaining else ""
+        roll = (
+            f"restart {ids_text('broker', remaining)} in KRaft mode one by one" if remaining else ""
+        )
         yield UNDER_WAY(text, fixes=[fix(COMPARE, roll, FINALISE, STATUS)])
     elif remaining:
         verb = "is still a ZooKeeper broker" if len(remaining) == 1 else "are ZooKeeper brokers"
         text = f"the state of the migration is {name}, but {listed(remaining)} {verb}"
-        yield TOO_EARLY(text, fixes=[fix(f"restart {_brokers(remaining)} in KRaft mode")])
+        yield TOO_EARLY(text, fixes=[fix(f"restart {ids_text('broker', remaining)} in KRaft mode")])
     elif state == ZkMigrationState.POST_MIGRATION:
         yield NONE(f"the migration from ZooKeeper is finalised: its state is {name}")
     else:
@@ -75,10 +78,6 @@ def check(evidence: Evidence) -> Iterator[Finding]:
 COMPARE = "compare both sides: kwire migration verify with the address of ZooKeeper"
 FINALISE = "finalise when no broker is a ZooKeeper broker any more"
 STATUS = "kwire migration status"
-
-
-def _brokers(ids: list[int]) -> str:
-    return f"broker{'s' * (len(ids) > 1)} {listed(ids)}"
 
 
 def _registered(image: MetadataImage, remaining: list[int]) -> str:

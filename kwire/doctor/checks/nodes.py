@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kwire.doctor.evidence import EndpointOrigin, Evidence, count, is_caught_up
+from kwire.doctor.evidence import EndpointOrigin, Evidence, is_caught_up
 from kwire.doctor.finding import GONE, Finding, FindingKind, FindingVerdict, fix
 from kwire.doctor.unanswered import DENIED, SLOWNESS, refused_fix, rights, unreached_fix
 from kwire.doctor.voter_fixes import OBSERVER_LIMIT_MS
 from kwire.net.address import Address
+from kwire.text.phrases import count
 
 NEEDING_METADATA = ("registrations", "features", "brokers", "partitions")
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kwire.doctor.drain_steps import LOSES, brokers_text, drained, gone_for_good, partition_text
-from kwire.doctor.evidence import Evidence, count, examples, listed
+from kwire.admin.reassignment.moving_cluster import has_copied
+from kwire.doctor.drain_steps import LOSES, drained, gone_for_good, partition_text, target
+from kwire.doctor.evidence import Evidence
 from kwire.doctor.finding import GONE, Finding, FindingKind, FindingVerdict, fix
 from kwire.image import MetadataImage
 from kwire.image.partition import NO_LEADER, PartitionRegistration
 from kwire.image.topics import TopicImage
 from kwire.messages.config_resource import ResourceType
+from kwire.text.phrases import count, examples, ids_text, listed
 
 MIN_ISR_KEY = "min.insync.replicas"
 
@@ -112,7 +114,7 @@ def _leaderless(image: MetadataImage) -> Iterator[Finding]:
     ]
     elect = f"kwire partitions elect {' '.join(electable)} --unclean"
     down = {broker for broker in may_lead if not image.cluster.is_active(broker)}
-    fixes = [fix(f"start {brokers_text(down)}" if down else elect.removesuffix(" --unclean"))]
+    fixes = [fix(f"start {ids_text('broker', down)}" if down else elect.removesuffix(" --unclean"))]
     if len(electable) < len(leaderless):
         fixes.append(gone_for_good(image, down or may_lead))
     else:
@@ -123,24 +125,19 @@ def _leaderless(image: MetadataImage) -> Iterator[Finding]:
 def _stuck(image: MetadataImage) -> Iterator[Finding]:
     """Report moves that wait for a broker that is fenced, or for nothing at all."""
     waiting: dict[str, set[int]] = {}
+    leaving: set[int] = set()
     for topic, number, part in image.topics.partitions(lambda part: part.is_reassigning):
-        targets = [broker for broker in part.replicas if broker not in part.removing_replicas]
-        absent = {broker for broker in targets if not image.cluster.is_active(broker)}
-        if part.leader != NO_LEADER and (absent or set(targets) <= set(part.isr)):
+        absent = {broker for broker in target(part) if not image.cluster.is_active(broker)}
+        if part.leader != NO_LEADER and (absent or has_copied(target(part), part.isr)):
             waiting[_name(topic, number)] = absent
+            leaving |= absent or set(part.removing_replicas)
     if not waiting:
         return
     absent = set().union(*waiting.values())
-    leaving = absent | {
-        broker
-        for topic, number, part in image.topics.partitions(lambda part: part.is_reassigning)
-        if waiting.get(_name(topic, number)) == set()
-        for broker in part.removing_replicas
-    }
     plan = drained(image, leaving, "--additional")
     fixes = [fix(*plan)]
     if absent:
-        fixes = [fix(f"start {brokers_text(absent)}"), fix(*plan, when=GONE)]
+        fixes = [fix(f"start {ids_text('broker', absent)}"), fix(*plan, when=GONE)]
     reasons = (
         f"{name} (waits for {listed(ids)})" if ids else f"{name} (all in sync)"
         for name, ids in waiting.items()
@@ -169,9 +166,9 @@ def _sized(
     )
     missing = {broker for _, _, part in found for broker in part.replicas if broker not in part.isr}
     down = {broker for broker in missing if not image.cluster.is_active(broker)}
-    fixes = [fix("look for slow disks or networks of " + brokers_text(missing))]
+    fixes = [fix("look for slow disks or networks of " + ids_text("broker", missing))]
     if down:
-        fixes = [fix(f"start {brokers_text(down)}"), gone_for_good(image, down)]
+        fixes = [fix(f"start {ids_text('broker', down)}"), gone_for_good(image, down)]
     yield kind(_are(len(found), state), *examples(names), fixes=fixes)
 
 

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from kwire.admin.quorum import QuorumInfo, ReplicaState
-from kwire.doctor.evidence import (
-    Evidence,
-    NodeEvidence,
-    behind_ms,
-    count,
-    is_caught_up,
-    listed,
-    seconds_text,
-)
+from kwire.doctor.evidence import Evidence, NodeEvidence, behind_ms, is_caught_up, seconds_text
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.doctor.unanswered import refused_fix
 from kwire.doctor.voter_fixes import (
@@ -23,6 +15,7 @@ from kwire.doctor.voter_fixes import (
     odd_voters,
     silent_voter,
 )
+from kwire.text.phrases import count, ids_text, listed
 
 SERVERS_KEY = "controller.quorum.bootstrap.servers"
 CHECK = "kwire quorum check"
@@ -194,7 +187,7 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
         and not node.answers
         and evidence.controller(endpoint.node_id) is None
     }
-    start = f"start {_controllers(silent)}" if silent else ""
+    start = f"start {ids_text('controller', silent)}" if silent else ""
     if named:
         ids = listed(leader for leader in named if leader is not None)
         fixes = [fix(start or f"check from here the endpoint that {ids} advertises", CHECK)]
@@ -230,11 +223,6 @@ def _empty_logs(evidence: Evidence) -> Iterator[Finding]:
                     )
                 ],
             )
-
-
-def _controllers(ids: Iterable[int]) -> str:
-    ids = sorted(ids)
-    return f"controller{'s' * (len(ids) > 1)} {listed(ids)}"
 
 
 def _ids(nodes: tuple[NodeEvidence, ...]) -> str:
@@ -278,7 +266,9 @@ def _voters(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:
     needed = len(quorum.voters) // 2 + 1
     if quorum.voters and live < needed:
         text = f"{quorum.leader_id} leads, but {live} of {len(quorum.voters)} voters keep up"
-        fixes = [fix(f"start {_controllers(voter.replica_id for voter in late)}", CHECK)]
+        fixes = [
+            fix(f"start {ids_text('controller', [voter.replica_id for voter in late])}", CHECK)
+        ]
         yield NO_MAJORITY(f"{text}; {needed} are needed", fixes=fixes)
     for voter in late:
         yield _late(evidence, quorum, voter, limit)
@@ -286,7 +276,7 @@ def _voters(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:
         text = f"controller {quorum.voters[0].replica_id} is the only voter"
         yield ONE_VOTER(text, fixes=more_voters(evidence, quorum, 2))
     elif live == needed:
-        ids = _controllers(voter.replica_id for voter in late) if late else ""
+        ids = ids_text("controller", [voter.replica_id for voter in late]) if late else ""
         mend = [fix(f"mend {ids} before you restart another", CHECK)] if late else []
         yield NO_SPARE(
             f"{live} of {len(quorum.voters)} voters keep up, and {needed} are needed: if one more"

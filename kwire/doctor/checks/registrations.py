@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kwire.doctor.checks.brokers import fenced_fixes
-from kwire.doctor.evidence import Evidence, is_caught_up, listed
+from kwire.doctor.evidence import Evidence, is_caught_up
 from kwire.doctor.finding import GONE, Finding, FindingKind, FindingVerdict, Fix, fix
 from kwire.doctor.supported_features import feature_text, level_text, limits
 from kwire.doctor.voter_fixes import OBSERVER_LIMIT_MS
 from kwire.image import MetadataImage
 from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
-from kwire.messages.metadata_versions import METADATA_VERSION
+from kwire.messages.metadata_versions import CONTROLLER_UNREGISTRATION, METADATA_VERSION
 from kwire.net.negotiation import VersionRange
-
-METADATA_VERSION_OF_UNREGISTRATION = 33
-"""4.4-IV2: the first that has UnregisterControllerRecord (KIP-1312)."""
+from kwire.text.phrases import listed
 
 STALE = FindingKind(
     id="registrations/stale",
     verdict=FindingVerdict.WARNING,
     meaning="A controller is registered, but neither votes nor fetches from the leader: it was"
     " removed or is gone. Its registration stays for ever, with the features it supported then.",
-    advice="if it is gone for good: from metadata.version 33 on kwire quorum forget ID; before,"
+    advice="if it is gone for good: from metadata.version "
+    f"{CONTROLLER_UNREGISTRATION} on kwire quorum forget ID; before,"
     " nothing removes it but starting a controller of that id, which registers anew",
     source="KAFKA-20395, KIP-1312",
 )
@@ -98,7 +97,7 @@ def _stale_fixes(evidence: Evidence, image: MetadataImage, node_id: int) -> list
     if evidence.controller(node_id) is not None:
         look = f"read the log of controller {node_id}, which runs: it does not reach the leader"
         return [fix(look), fix(f"stop controller {node_id}", when="if it is not needed")]
-    level = METADATA_VERSION_OF_UNREGISTRATION
+    level = CONTROLLER_UNREGISTRATION
     forget = f"kwire quorum forget {node_id}"
     offered = any(
         UnregisterControllerRequest.key in node.api.api_versions

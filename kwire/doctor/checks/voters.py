@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from kwire.admin.quorum import ReplicaState
 from kwire.doctor.checks.quorum import SERVERS_KEY
-from kwire.doctor.evidence import FETCH_TIMEOUT_MS, Evidence, NodeEvidence, listed
+from kwire.doctor.evidence import FETCH_TIMEOUT_MS, Evidence, NodeEvidence
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.doctor.voter_fixes import UPGRADE_PLAN, fetches_with_new_disk, observing_controllers
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.text.ids import uuid_text
+from kwire.text.phrases import listed
 
 VOTERS_KEY = "controller.quorum.voters"
 AUTO_JOIN_KEY = "controller.quorum.auto.join.enable"
