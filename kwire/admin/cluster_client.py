@@ -12,10 +12,12 @@ from math import inf
 from typing import TYPE_CHECKING, Self
 
 from kwire.admin.bootstrap import Bootstrap
+from kwire.admin.deadline import Deadline
 from kwire.admin.driver import Driver
 from kwire.admin.routing import OperationRouter
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
+from kwire.net.awaited import METADATA_LOG, Awaited
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
 from kwire.net.secure_connect import SecureConnect
@@ -24,6 +26,7 @@ from kwire.net.timeouts import OPERATION, Timeouts
 
 if TYPE_CHECKING:
     from kwire.image import MetadataImage
+    from kwire.observer import LiveImage
 
 
 class ClusterClient:
@@ -63,6 +66,11 @@ class ClusterClient:
             allow_unlisted=allow_unlisted,
         )
 
+    @property
+    def awaited(self) -> Awaited:
+        """The nodes that were asked and have not answered yet."""
+        return self._connections.awaited
+
     async def _observe(self, timeout: float | None) -> MetadataImage:
         """Return the cluster's metadata, read from the controllers' log as an observer.
 
@@ -84,6 +92,10 @@ class ClusterClient:
             open=open_connection,
             patience=self._connect.timeouts.request_seconds,
         )
+        with self.awaited.asking(METADATA_LOG):
+            return await self._read(live, deadline)
+
+    async def _read(self, live: LiveImage, deadline: Deadline) -> MetadataImage:
         async with live:
             try:
                 async with asyncio.timeout(deadline.remaining):

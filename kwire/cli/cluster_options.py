@@ -137,7 +137,12 @@ class ClusterOptions:
         """Run an operation in an event loop of its own, close the client, return the result."""
 
         async def open_and_run() -> T:
-            async with self.open(client) as admin:
+            from kwire.cli.waiting_notice import nodes_notice
+
+            async with (
+                self.open(client) as admin,
+                nodes_notice(admin.awaited, self.timeouts.operation),
+            ):
                 return await operation(admin)
 
         return run(open_and_run())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kwire.cli.cluster_options import ClusterOptions
@@ -31,12 +31,30 @@ def gather_evidence(
     """Ask every node, and read the metadata log if it is wanted. Raises WrongUsage."""
     from kwire.doctor.gather import gather
 
-    return run(
-        gather(
-            bootstrap_addresses(cluster),
-            security=cluster.security,
-            with_image=with_image,
-            all_brokers=all_brokers,
-            timeouts=cluster.timeouts,
-        )
-    )
+    return _told(cluster, gather, with_image=with_image, all_brokers=all_brokers)
+
+
+def gather_evidence_briefly(cluster: ClusterOptions, node_id: int | None) -> Evidence:
+    """Ask as few nodes as a probe needs. Raises WrongUsage."""
+    from kwire.doctor.gather import gather_briefly
+
+    return _told(cluster, gather_briefly, node_id=node_id)
+
+
+def _told(
+    cluster: ClusterOptions, gather: Callable[..., Awaitable[Evidence]], **choices: object
+) -> Evidence:
+    """Gather, and tell on stderr who is slow to answer."""
+    from kwire.cli.waiting_notice import nodes_notice
+    from kwire.net.awaited import Awaited
+
+    addresses, security = bootstrap_addresses(cluster), cluster.security
+    awaited = Awaited()
+
+    async def gather_and_tell() -> Evidence:
+        async with nodes_notice(awaited, cluster.timeouts.operation):
+            return await gather(
+                addresses, security=security, timeouts=cluster.timeouts, awaited=awaited, **choices
+            )
+
+    return run(gather_and_tell())

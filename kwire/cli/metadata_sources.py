@@ -65,17 +65,17 @@ class ControllerSource:
         return self.name
 
     async def read(self) -> StoredMetadata:
-        """Read the log of the leader. Raises KwireError."""
+        """Read the log of the leader; tell on stderr if that takes long. Raises KwireError."""
         from kwire.cli.tls_options import client_security
+        from kwire.cli.waiting_notice import PATIENCE, waiting_notice
         from kwire.cluster_document.live_metadata import live_metadata
         from kwire.net.security import PLAINTEXT
 
-        config = self.command_config
-        return await live_metadata(
-            self.controllers,
-            security=PLAINTEXT if config is None else client_security(config),
-            timeouts=self.timeouts,
-        )
+        config, limit = self.command_config, self.timeouts.operation
+        security = PLAINTEXT if config is None else client_security(config)
+        log = f"the metadata log of {self.name}"
+        async with waiting_notice(lambda: log, limit, silence=PATIENCE):
+            return await live_metadata(self.controllers, security=security, timeouts=self.timeouts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

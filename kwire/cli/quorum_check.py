@@ -8,8 +8,7 @@ import typer
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.event_loop import run
-from kwire.cli.evidence import bootstrap_addresses
+from kwire.cli.evidence import gather_evidence_briefly
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.output import Output
 
@@ -36,17 +35,9 @@ def check(
     kwire quorum check --node 3 --bootstrap-controller localhost:9093
     kwire quorum check --without 3 --bootstrap-controller localhost:9093 && kubectl delete pod c-3
     """
-    from kwire.doctor.gather import gather_briefly
     from kwire.doctor.quorum_check import takes_part, without, works
 
-    evidence = run(
-        gather_briefly(
-            bootstrap_addresses(cluster),
-            node_id=node,
-            security=cluster.security,
-            timeouts=cluster.timeouts,
-        )
-    )
+    evidence = gather_evidence_briefly(cluster, node)
     findings = [] if node is None else [takes_part(evidence, node)]
     findings += [] if without_id is None else [without(evidence, without_id)]
     if not findings:

@@ -15,6 +15,7 @@ from kwire.doctor.ask_node import ask_node
 from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint, NodeEvidence
 from kwire.errors import KwireError
 from kwire.net.address import Address
+from kwire.net.awaited import METADATA_LOG, Awaited
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, PROTOCOLS, Security
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
@@ -43,6 +44,7 @@ async def gather(
     with_image: bool = True,
     all_brokers: bool = False,
     timeouts: Timeouts = DEFAULT_TIMEOUTS,
+    awaited: Awaited | None = None,
 ) -> Evidence:
     """Ask the nodes at these addresses and every controller that they name; never raises for them.
 
@@ -53,9 +55,9 @@ async def gather(
 
     all_brokers: dial every broker in step 4. controllers, servers: bootstrap addresses; brokers are
     asked for the voters' endpoints. timeouts: for each node and each answer; the metadata log has
-    the time of an operation.
+    the time of an operation. awaited: is told whom this waits for.
     """
-    gatherer = _Gatherer(SecureConnect(security, CLIENT_ID, timeouts=timeouts))
+    gatherer = _Gatherer(SecureConnect(security, CLIENT_ID, timeouts=timeouts), awaited)
     bootstrap = [
         KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP)
         for address in (*controllers, *servers)
@@ -68,7 +70,8 @@ async def gather(
     if not with_image:
         return evidence
     # 3.
-    image, reason = await _observe(evidence, gatherer.connect)
+    with gatherer.awaited.asking(METADATA_LOG):
+        image, reason = await _observe(evidence, gatherer.connect)
     if image is not None:
         await gatherer.dial(_registered(image))
     # 4.
@@ -83,14 +86,17 @@ async def gather_briefly(
     node_id: int | None = None,
     security: Security = PLAINTEXT,
     timeouts: Timeouts = DEFAULT_TIMEOUTS,
+    awaited: Awaited | None = None,
 ) -> Evidence:
     """Ask as few nodes as a probe needs; never raises for them.
 
     1. Dial the bootstrap addresses, and if `node_id` is not there, the addresses that they name.
     2. Dial the leader that they follow, which knows how far each voter is; if none is followed,
        and no node was named, everything that is known.
+
+    awaited: is told whom this waits for.
     """
-    gatherer = _Gatherer(SecureConnect(security, CLIENT_ID, timeouts=timeouts))
+    gatherer = _Gatherer(SecureConnect(security, CLIENT_ID, timeouts=timeouts), awaited)
     # 1.
     await gatherer.dial(
         KnownEndpoint(address=address, origin=EndpointOrigin.BOOTSTRAP) for address in addresses
@@ -109,8 +115,9 @@ async def gather_briefly(
 class _Gatherer:
     """Keeps what is known of each address; dials none twice."""
 
-    def __init__(self, connect: SecureConnect) -> None:
+    def __init__(self, connect: SecureConnect, awaited: Awaited | None = None) -> None:
         self.connect = connect
+        self.awaited = awaited or Awaited()
         self._limit = asyncio.Semaphore(AT_ONCE)
         self._endpoints: dict[KnownEndpoint, None] = {}
         self._nodes: dict[Address, NodeEvidence] = {}
@@ -159,7 +166,8 @@ class _Gatherer:
 
     async def _ask(self, address: Address, expected_id: int | None) -> NodeEvidence:
         async with self._limit:
-            return await ask_node(self.connect, address, expected_id)
+            with self.awaited.asking(address):
+                return await ask_node(self.connect, address, expected_id)
 
 
 def _principal(security: Security) -> str | None:

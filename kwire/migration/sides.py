@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
@@ -19,6 +18,7 @@ from kwire.migration.zookeeper_side import (
     read_facts,
     read_topic_names,
 )
+from kwire.net.awaited import Awaited
 from kwire.zookeeper import ZooKeeper
 
 OpenZooKeeper = Callable[[], Awaitable[ZooKeeper]]
@@ -46,7 +46,7 @@ class MigrationSides:
         self._assigned: Assigned | None = None
         self._assigned_at = 0.0
         self._has_no_copy = True
-        self._awaited: dict[str, None] = {}
+        self._awaited = Awaited()
         self.kraft = kraft
         self.failure: KwireError | None = None
 
@@ -67,15 +67,7 @@ class MigrationSides:
     @property
     def awaited(self) -> str:
         """The sides that were asked and did not answer yet, for a sentence; empty if none."""
-        return " and ".join(self._awaited)
-
-    @contextmanager
-    def _awaiting(self, name: str) -> Iterator[None]:
-        self._awaited[name] = None
-        try:
-            yield
-        finally:
-            del self._awaited[name]
+        return self._awaited.text()
 
     async def zookeeper(self) -> ZooKeeper:
         """Return the session with ZooKeeper. Raises KwireError."""
@@ -135,7 +127,7 @@ class MigrationSides:
         if self._open is None:
             return None, ""
         try:
-            with self._awaiting(f"ZooKeeper {self._connect}"):
+            with self._awaited.asking(f"ZooKeeper {self._connect}"):
                 zookeeper = await self.zookeeper()
                 facts = await read_facts(zookeeper, self._connect)
                 self.failure = None
@@ -160,7 +152,7 @@ class MigrationSides:
         if self.kraft is None:
             return None, ""
         try:
-            with self._awaiting(f"controllers {self.kraft.servers}"):
+            with self._awaited.asking(f"controllers {self.kraft.servers}"):
                 return await self.kraft.facts(), ""
         except KwireError as error:
             return None, str(error)

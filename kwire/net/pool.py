@@ -11,6 +11,7 @@ from typing import TypeVar
 from kwire.codec.declaration import Request, Response
 from kwire.errors import AnswerLost, ConnectionFailed, ConnectTimedOut, InvalidValue
 from kwire.net.address import Address
+from kwire.net.awaited import Awaited
 from kwire.net.connection import CONNECT_TIMEOUT, Connection
 from kwire.net.tasks import cancel_and_wait
 
@@ -23,10 +24,12 @@ Connect = Callable[[Address, float], Awaitable[Connection]]
 class ConnectionPool:
     """Opens connections, shares them among concurrent callers, and replaces closed ones.
 
-    connect_timeout: seconds, the upper bound of every opening.
+    connect_timeout: seconds, the upper bound of every opening. awaited: the addresses at which a
+    caller of `use` waits.
     """
 
     def __init__(self, connect: Connect, *, connect_timeout: float = CONNECT_TIMEOUT) -> None:
+        self.awaited = Awaited()
         self._connect = connect
         self._connect_timeout = connect_timeout
         self._connections: dict[Address, Connection] = {}
@@ -77,15 +80,16 @@ class ConnectionPool:
         meantime, and nothing was sent on it, `work` runs once more on a new one.
         Raises what `connection` and `work` raise.
         """
-        older = self._connections.get(address)
-        connection = await self.connection(address, within)
-        try:
-            return await work(connection)
-        except ConnectionFailed as error:
-            await self.drop(connection)
-            if isinstance(error, AnswerLost) or connection is not older:
-                raise
-        return await work(await self.connection(address, within))
+        with self.awaited.asking(address):
+            older = self._connections.get(address)
+            connection = await self.connection(address, within)
+            try:
+                return await work(connection)
+            except ConnectionFailed as error:
+                await self.drop(connection)
+                if isinstance(error, AnswerLost) or connection is not older:
+                    raise
+            return await work(await self.connection(address, within))
 
     def _check_loop(self) -> None:
         loop = asyncio.get_running_loop()

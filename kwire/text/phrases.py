@@ -7,7 +7,12 @@ from collections.abc import Collection, Iterable, Iterator
 
 def listed(ids: Iterable[int]) -> str:
     """Return ids for a sentence: `1, 2 and 3`."""
-    *most, last = [str(node_id) for node_id in sorted(ids)]
+    return joined([str(node_id) for node_id in sorted(ids)])
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return texts for a sentence: `a, b and c`; raises ValueError without any."""
+    *most, last = texts
     return f"{', '.join(most)} and {last}" if most else last
 
 

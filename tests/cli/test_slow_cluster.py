@@ -126,8 +126,14 @@ def test_commands_at_a_slow_controller_succeed(
             with subtests.test(line):
                 at = [] if "{at}" in line else ["--bootstrap-controller", address]
                 run = kwire(*line.format(at=address).split(), *at)
-                assert (run.code, run.err) == (0, "")
+                assert run.code == 0
                 assert "unknown" not in run.out
+                # Nothing but whom it waits for.
+                assert run.err.startswith("Waiting for ")
+                assert not [text for text in run.err.splitlines() if "s at most." not in text]
+        run = kwire("quorum", "status", "--json", "--bootstrap-controller", address)
+        assert run.json["leaderId"] == 3000
+        assert run.err == f"Waiting for {address}, 60 s at most.\n"
 
 
 @pytest.mark.parametrize(("seconds", "options"), [(3, []), (8, ["--timeout", "150"])])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 
 import pytest
 
-from kwire.cli.waiting_notice import waiting_notice
+from kwire.cli.waiting_notice import nodes_notice, waiting_notice
 from kwire.migration.sides import MigrationSides
+from kwire.net.awaited import Awaited
 from kwire.zookeeper import ZooKeeper, ZooKeeperUnreachable
+from tests.support.virtual_time import in_virtual_time
 
 
 async def test_what_is_awaited_is_told_and_no_more_after_the_answer(
@@ -41,3 +44,24 @@ async def test_an_answer_in_time_needs_no_notice(capsys: pytest.CaptureFixture[s
     for _ in range(3):
         await asyncio.sleep(0)
     assert capsys.readouterr().err == ""
+
+
+@in_virtual_time
+async def test_nodes_are_told_anew_when_they_are_others(capsys: pytest.CaptureFixture[str]) -> None:
+    awaited = Awaited()
+    async with nodes_notice(awaited, 60.0):
+        with awaited.asking("c1:9093"), awaited.asking("c1:9093"), awaited.asking("c2:9093"):
+            await asyncio.sleep(30)
+        with awaited.asking("c3:9093"):
+            await asyncio.sleep(2)  # not long enough
+        for _ in range(30):
+            with awaited.asking("c4:9093"):
+                await asyncio.sleep(1)
+        with ExitStack() as stack:
+            for number in range(2_000):
+                stack.enter_context(awaited.asking(f"n{number}"))
+            await asyncio.sleep(5)
+    assert capsys.readouterr().err.splitlines() == [
+        "Waiting for c1:9093 and c2:9093, 60 s at most.",
+        "Waiting for n0, n1, n2, n3, n4 and 1995 more, 60 s at most.",
+    ]

@@ -23,6 +23,7 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.net.address import Address
+from kwire.net.awaited import Awaited
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT
 from kwire.net.timeouts import Timeouts
@@ -100,6 +101,21 @@ async def test_a_silent_node_costs_one_attempt_and_the_others_are_heard() -> Non
     assert silent.unreachable is Unreachable.SILENT
     assert len(evidence.controllers) == 3
     assert seconds < 4 * PATIENCE
+
+
+@in_virtual_time
+async def test_whom_it_waits_for_is_told_after_a_moment() -> None:
+    awaited = Awaited()
+    async with controllers(3) as scripted:
+        stopped = scripted.quorum.nodes[1]
+        stopped.scripts[FetchRequest] = lambda _: SILENCE
+        addresses = [at(node) for node in scripted.quorum.nodes]
+        gathering = asyncio.ensure_future(gather(addresses, with_image=False, awaited=awaited))
+        await asyncio.sleep(5)
+        assert awaited.text(3.0) == stopped.address
+        assert awaited.text(9.0) == ""
+        await gathering
+    assert awaited.text() == ""
 
 
 @in_virtual_time

@@ -72,11 +72,16 @@ def _with_fenced(cluster: ClusterOptions, output: Output) -> ClusterDescription:
 
 def _registered(cluster: ClusterOptions) -> dict[int, BrokerRegistration]:
     """Return the brokers that are registered in the metadata log, by id."""
-    from kwire.cluster_document.live_metadata import live_metadata
+    from kwire.cli.metadata_sources import ControllerSource
 
     assert cluster.controller is not None
-    live = live_metadata(cluster.controller, security=cluster.security, timeouts=cluster.timeouts)
-    return dict(run(live).image.cluster.brokers.items())
+    source = ControllerSource(
+        name=cluster.controller,
+        controllers=cluster.controller,
+        command_config=cluster.command_config,
+        timeouts=cluster.timeouts,
+    )
+    return dict(run(source.read()).image.cluster.brokers.items())
 
 
 def _registration_row(broker: BrokerRegistration) -> dict[str, Any]:
