@@ -1,13 +1,14 @@
-"""What to do about a missing answer comes from its reason, in whichever check it is missing."""
+"""Advice about a missing answer comes from its reason, in whichever check it is missing."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from kwire.codec.declaration import Request, Response
+from kwire.codec.declaration import Response
 from kwire.doctor.evidence import (
     EndpointOrigin,
     Evidence,
@@ -26,10 +27,11 @@ from kwire.messages.a32_describe_configs import (
     DescribeConfigsResult,
 )
 from kwire.net.address import Address
+from kwire.net.frames import RequestFrame
 from kwire.net.security import Security
 from kwire.net.timeouts import Timeouts
 from kwire.net.tls import ClientTls
-from scripted_node import HANG_UP, SILENCE
+from scripted_node import HANG_UP, SILENCE, Script
 from tests.support.doctor.controllers import controllers
 from tests.support.doctor.evidence import address, controller, evidence_of, healthy, silent
 from tests.support.virtual_time import in_virtual_time
@@ -37,14 +39,14 @@ from tests.support.virtual_time import in_virtual_time
 SHORT = Timeouts(operation=2.0, connect=2.0, request=2.0)
 
 
-def denied(request: type[Request]) -> Response:
+def denied(request: RequestFrame) -> Response:
     code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    if request is FetchRequest:
+    if isinstance(request.body, FetchRequest):
         return FetchResponse(error_code=code)
     return DescribeConfigsResponse(results=[DescribeConfigsResult(error_code=code)])
 
 
-ANSWERS = {
+ANSWERS: Mapping[str, tuple[Script | None, str]] = {
     "denied": (denied, "as a super user"),
     "silent": (lambda _: SILENCE, "for a long pause"),
     "hangs up": (lambda _: HANG_UP, "read the log of controller"),
@@ -63,7 +65,7 @@ async def test_every_check_advises_by_the_reason(answer: str) -> None:
             if script is None:
                 del node.scripts[request]
             else:
-                node.scripts[request] = lambda _, request=request: script(request)
+                node.scripts[request] = script
         at = Address.parse(node.address)
         evidence = await gather([at], with_image=False, timeouts=SHORT)
     (answers,) = evidence.nodes

@@ -179,13 +179,18 @@ def _judge(evidence: Evidence, endpoint: KnownEndpoint) -> Iterator[Finding]:
         text = f"{subject}, where {node.name} answers, of {other}"
         yield OTHER_CLUSTER(text, source, fixes=mend)
     elif node.node_id is None:
-        text = f"{subject}, where a controller answers that does not say which it is"
-        reasons = tuple(node.refusals.values())
-        fixes = [refused_fix(evidence, [node], CHECK, "DescribeConfigs")]
-        yield UNNAMED(text, *reasons, fixes=fixes)
+        yield _unnamed(evidence, node, subject)
     elif node.node_id != endpoint.node_id:
         text = f"{subject}, where controller {node.node_id} answers"
         yield OTHER_NODE(text, source, fixes=mend)
+
+
+def _unnamed(evidence: Evidence, node: NodeEvidence, subject: str) -> Finding:
+    return UNNAMED(
+        f"{subject}, where a controller answers that does not say which it is",
+        *node.refusals.values(),
+        fixes=[refused_fix(evidence, [node], CHECK, "DescribeConfigs")],
+    )
 
 
 def _unanswered(
