@@ -175,6 +175,19 @@ class Evidence:
         return tuple(node for node in self.controllers if node.quorum is not None)
 
     @property
+    def untold_leaders(self) -> tuple[NodeEvidence, ...]:
+        """The controllers that are named as leader, and answer all but DescribeQuorum."""
+        named = {node.follows.leader_id for node in self.controllers if node.follows}
+        return tuple(
+            node
+            for node in self.controllers
+            if node.node_id is not None
+            and node.node_id in named
+            and node.quorum is None
+            and "DescribeQuorum" in node.refusals
+        )
+
+    @property
     def quorum(self) -> QuorumInfo | None:
         """The quorum as the leader of the highest epoch sees it, or as a broker forwarded it."""
         direct = [node.quorum for node in self.leaders if node.quorum]

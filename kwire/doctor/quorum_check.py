@@ -12,7 +12,7 @@ from kwire.admin.quorum import QuorumInfo
 from kwire.doctor.checks import quorum as quorum_subject
 from kwire.doctor.evidence import Evidence, NodeEvidence, behind_ms, is_caught_up, seconds_text
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
-from kwire.doctor.unanswered import refused_fix
+from kwire.doctor.unanswered import refused_fix, unreached_fix
 from kwire.text.phrases import count
 
 LEADS = FindingKind(
@@ -61,7 +61,8 @@ NO_ANSWER = FindingKind(
     id="check/no-answer",
     verdict=FindingVerdict.PROBLEM,
     meaning="No controller with this id answers at any address that is known.",
-    advice="start it, or check the addresses",
+    advice="by the reason: start it, correct the addresses, or in the file of --command-config TLS"
+    " and SASL",
 )
 NOT_TOLD = FindingKind(
     id="check/not-told",
@@ -103,7 +104,7 @@ def takes_part(evidence: Evidence, node_id: int) -> Finding:
     """Report whether a controller leads or follows a leader, by its own answer."""
     node = evidence.controller(node_id)
     if node is None:
-        return NO_ANSWER(f"{node_id}: no controller of this id answers", *_failures(evidence))
+        return _no_answer(evidence, f"{node_id}: no controller of this id answers", node_id)
     quorum = evidence.quorum
     if node.quorum is not None:
         return _leads(evidence, node_id, node.quorum)
@@ -117,11 +118,29 @@ def takes_part(evidence: Evidence, node_id: int) -> Finding:
         empty = "its log is empty: kwire doctor --only quorum/empty-log"
         advice = empty if node.has_empty_log else None
         return FOLLOWS_NOBODY(text, *_leader_elsewhere(quorum), advice=advice)
-    return _follows(node_id, node, quorum, evidence.fetch_timeout_ms)
+    return _follows(evidence, node_id, node)
 
 
 def _failures(evidence: Evidence) -> list[str]:
     return [node.failure for node in evidence.nodes if node.failure]
+
+
+def _no_answer(evidence: Evidence, text: str, node_id: int | None = None) -> Finding:
+    """Return the finding with what to do for the node of this id, or for all that are silent."""
+    check = "kwire quorum check" if node_id is None else f"kwire quorum check --node {node_id}"
+    silent = [node for node in evidence.nodes if node.failure]
+    own = {endpoint.address for endpoint in evidence.endpoints if endpoint.node_id == node_id}
+    if node_id is not None and (at_own := [node for node in silent if node.address in own]):
+        silent = at_own
+    if silent:
+        fixes = [unreached_fix(silent, check)]
+    elif node_id is None:
+        fixes = [fix("kwire doctor")]
+    else:
+        # Who answers has another id.
+        fixes = [fix(f"start controller {node_id}", check)]
+        fixes.append(fix("kwire quorum status", when="if no controller has this id"))
+    return NO_ANSWER(text, *_failures(evidence), fixes=fixes)
 
 
 def _leader_elsewhere(quorum: QuorumInfo | None) -> list[str]:
@@ -140,11 +159,17 @@ def _leads(evidence: Evidence, node_id: int, quorum: QuorumInfo) -> Finding:
     return LEADS(text) if live > len(quorum.voters) // 2 else LEADS_ALONE(text)
 
 
-def _follows(node_id: int, node: NodeEvidence, quorum: QuorumInfo | None, limit_ms: int) -> Finding:
+def _follows(evidence: Evidence, node_id: int, node: NodeEvidence) -> Finding:
+    quorum, limit_ms = evidence.quorum, evidence.fetch_timeout_ms
     assert node.follows is not None
     text = f"{node_id}: follows {node.follows.leader_id} in epoch {node.follows.epoch}"
     replicas = (*quorum.voters, *quorum.observers) if quorum else ()
     replica = next((replica for replica in replicas if replica.replica_id == node_id), None)
+    check = f"kwire quorum check --node {node_id}"
+    if quorum is None and (untold := evidence.untold_leaders):
+        fixes = [refused_fix(evidence, untold, check, "DescribeQuorum")]
+        reasons = [reason for leader in untold for reason in leader.refusals.values()]
+        return NOT_TOLD(f"{text}, which does not describe the quorum", *reasons, fixes=fixes)
     if quorum is None:
         return LEADER_SILENT(f"{text}, which does not answer from here")
     if quorum.leader_id != node.follows.leader_id:
@@ -168,7 +193,7 @@ def works(evidence: Evidence) -> Iterator[Finding]:
     elif evidence.controllers:
         yield from quorum_subject.check(evidence)
     else:
-        yield NO_ANSWER("no controller answers", *_failures(evidence))
+        yield _no_answer(evidence, "no controller answers")
 
 
 def without(evidence: Evidence, node_id: int) -> Finding:

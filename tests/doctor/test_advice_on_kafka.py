@@ -43,7 +43,7 @@ def test_a_controller_that_lost_its_disk_and_one_that_is_gone(
         # One that never comes back, and a new one in its place.
         cluster.nodes[3001].kill()
         operator.wait_for(*dead, "nodes/unreachable")
-        operator.follow("nodes/unreachable")
+        operator.follow("nodes/unreachable", GONE)
         operator.follow("quorum/voter-silent", GONE)
         operator.wait_for("quorum/no-spare", "registrations/stale")
         operator.begin("quorum/no-spare")

@@ -18,7 +18,7 @@ from kwire.doctor.evidence import (
 from kwire.doctor.examine import examine
 from kwire.doctor.finding import Finding
 from kwire.doctor.gather import gather
-from kwire.doctor.quorum_check import takes_part, without
+from kwire.doctor.quorum_check import takes_part, without, works
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a32_describe_configs import (
@@ -156,3 +156,31 @@ def test_a_controller_that_did_not_say_may_know_a_leader() -> None:
     evidence = evidence_of(controller(1, follows=nobody), controller(2, follows=None))
     assert unreached("quorum/no-leader", evidence).sentence.startswith("no leader is known")
     assert "nobody leads" not in without(evidence, 1).sentence
+
+
+def test_a_leader_that_may_not_be_asked_is_not_called_unreachable() -> None:
+    reason = "CLUSTER_AUTHORIZATION_FAILED"
+    leader = replace(controller(1), refusals={"DescribeQuorum": reason})
+    evidence = evidence_of(leader, controller(2))
+    found = {finding.id: finding for finding in examine(evidence)}
+    assert "quorum/leader-unreachable" not in found
+    probed = takes_part(evidence, 2)
+    assert probed.id == "check/not-told"
+    for finding in (found["quorum/leader-unknown"], probed):
+        assert "does not describe the quorum" in finding.sentence
+        assert "as a super user" in finding.advice
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_probe_that_reaches_nobody_advises_by_the_reason(reason: str) -> None:
+    node = replace(silent(address(9)), failure=reason)
+    evidence = evidence_of(node)
+    for finding in (takes_part(evidence, 9), *works(evidence)):
+        assert finding.id == "check/no-answer"
+        assert REASONS[reason] in finding.advice
+        assert "kwire quorum check" in finding.advice
+
+
+def test_a_probe_of_an_id_that_nobody_has_names_the_command_that_lists_them() -> None:
+    finding = takes_part(healthy(), 99)
+    assert finding.fixes[1].steps == ("kwire quorum status",)

@@ -107,7 +107,7 @@ def check(evidence: Evidence) -> Iterator[Finding]:
         if node.failure and node.address in bootstrap:
             fine = False
             text = f"nobody answers at {node.address}"
-            leave = fix("leave the address out where it is used", when=GONE)
+            leave = fix(f"leave the address {node.address} out where it is used", when=GONE)
             fixes = [unreached_fix([node], CHECK), leave]
             yield UNREACHABLE(text, node.failure, fixes=fixes)
         elif node.answers and node.seconds > SLOW:

@@ -41,8 +41,8 @@ LEADER_UNREACHABLE = FindingKind(
 LEADER_UNKNOWN = FindingKind(
     id="quorum/leader-unknown",
     verdict=FindingVerdict.UNKNOWN,
-    meaning="No controller that was reached told whom it follows, so that it is not known if one"
-    " leads.",
+    meaning="No controller that was reached told whom it follows, or the one that they follow does"
+    " not describe the quorum, so that it is not known if one leads.",
     advice="by the reason: upgrade, restart or relieve the controllers, or with an authorizer allow"
     " CLUSTER_ACTION on the cluster",
     source="KIP-595",
@@ -178,6 +178,12 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
     if not named and all(node.follows is None for node in controllers):
         fixes = [refused_fix(evidence, controllers, CHECK, "Fetch")]
         yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings, fixes=fixes)
+        return
+    if untold := evidence.untold_leaders:
+        ids = " and ".join(node.name for node in untold)
+        fixes = [refused_fix(evidence, untold, CHECK, "DescribeQuorum")]
+        text = f"{ids} is named as leader, answers, and does not describe the quorum"
+        yield LEADER_UNKNOWN(text, *sayings, fixes=fixes)
         return
     silent = {
         endpoint.node_id

@@ -45,7 +45,7 @@ class Operator:
             ),
             r"stop controller (\d+)": lambda id: self.cluster.nodes[int(id)].stop(),
             r"start 1 further broker": self._new_broker,
-            r"start the node at ([\d.:]+), or leave .*": self._leave_out,
+            r"leave the address ([\d.:]+) out where it is used": self._leave_out,
             r"in the properties of controller (\d+) set (\S+?)=(\S*)(?: if .*)?(?:,| and) .*": (
                 self._configure
             ),
