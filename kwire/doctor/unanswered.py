@@ -24,6 +24,7 @@ _REMEDIES = MappingProxyType(
         "UNSUPPORTED_VERSION": "upgrade {who}, which is too old for these requests",
         "does not offer": "upgrade {who}, which is too old for these requests",
         "none in common": "upgrade {who}, which is too old for these requests",
+        "not a controller": "give the addresses of controllers in place of those of {who}",
         "AUTHENTICATION_FAILED": "correct user and password in the file of --command-config",
         "wants a login": "give {who} a login: SASL in the file of --command-config",
         "without TLS": "leave TLS out for {who}, if it is a plain listener: security.protocol in"
@@ -38,6 +39,7 @@ _REMEDIES = MappingProxyType(
         "could not be connected to": "see that {who} runs, and that no firewall is between",
         "cannot be reached": "see that {who} runs, and that no firewall is between",
         "did not answer": f"look at {{who}} for {SLOWNESS}",
+        "it is slow, or hangs": f"look at {{who}} for {SLOWNESS}",
     }
 )
 """The step for each part of a reason; the first that it has decides."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kwire.doctor.finding import Finding
+from kwire.doctor.finding import Finding, fix
+from kwire.doctor.unanswered import DENIED, remedy
 from kwire.migration.driver_view import DriverView, driver_view
 from kwire.migration.facts import MigrationFacts
 from kwire.migration.findings import preflight, status
@@ -22,6 +23,8 @@ from kwire.migration.sight import unseen_kind, zookeeper_advice
 from kwire.migration.stage import MigrationStage, stage_of, stage_sentence
 from kwire.migration.way_back import WayBack, way_back
 from kwire.text.phrases import count, examples, listed
+
+STATUS = "kwire migration status"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +79,11 @@ def _findings(
         advice = zookeeper_advice(failure)
         yield unseen_kind(failure)(facts.no_zookeeper, advice=advice)
     if facts.no_kraft:
-        yield status.NO_CONTROLLERS(facts.no_kraft)
+        kind = status.NO_CONTROLLERS
+        mend = remedy(facts.no_kraft, "the controllers")
+        yield kind(facts.no_kraft, fixes=[fix(mend, STATUS), fix(kind.advice)])
     elif facts.kraft is not None and facts.kraft.image is None:
-        yield status.NO_LOG(f"the metadata log was not read: {facts.kraft.no_image}")
+        yield _no_log(facts.kraft.no_image)
     zookeeper, kraft = facts.zookeeper, facts.kraft
     ids = {side.cluster_id for side in (zookeeper, kraft) if side and side.cluster_id}
     if zookeeper and kraft and len(ids) > 1:
@@ -110,6 +115,16 @@ def _findings(
         for broker in nodes:
             if broker.is_ready is False and broker.mode is BrokerMode.ZOOKEEPER:
                 yield status.FINALISED_TOO_EARLY(f"broker {broker.node_id}: {broker.reason}")
+
+
+def _no_log(reason: str) -> Finding:
+    if DENIED in reason:
+        mend = "allow this principal CLUSTER_ACTION on the cluster: kwire acls add"
+    elif "leads" in reason:
+        mend = "kwire quorum check"
+    else:
+        mend = remedy(reason, "the leader")
+    return status.NO_LOG(f"the metadata log was not read: {reason}", fixes=[fix(mend, STATUS)])
 
 
 def _dual_write(facts: MigrationFacts, driver: DriverView) -> Iterator[Finding]:

@@ -202,6 +202,22 @@ def test_a_side_that_was_not_seen_is_unknown() -> None:
     assert found(facts) == {"sight/no-zookeeper": unknown, "sight/no-controllers": unknown}
 
 
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("CLUSTER_AUTHORIZATION_FAILED", "allow this principal CLUSTER_ACTION"),
+        ("no controller that leads was reached", "kwire quorum check"),
+        ("no leader gave it within 60 s: it is slow, or hangs", "look at the leader for"),
+    ],
+)
+def test_a_log_that_was_not_read_is_advised_by_the_reason(reason: str, advice: str) -> None:
+    unread = replace(kraft(ZkMigrationState.PRE_MIGRATION), image=None, no_image=reason)
+    (finding,) = status_of(MigrationFacts(kraft=unread)).findings
+    assert (finding.id, finding.verdict) == ("sight/no-log", FindingVerdict.UNKNOWN)
+    assert finding.fixes[0].text.startswith(advice)
+    assert ("CLUSTER_ACTION" in finding.advice) is ("AUTHORIZATION" in reason)
+
+
 def test_another_cluster_is_a_problem() -> None:
     facts = waiting(0, 1)
     assert facts.kraft is not None
