@@ -17,6 +17,9 @@ SLOWNESS = "a long pause of garbage collection, a slow disk, slow name lookup, o
 DENIED = "AUTHORIZATION_FAILED"
 """In the reason where rights are missing."""
 
+HANGS = "accepted the connection but did not answer"
+"""In the reason of a node whose process runs."""
+
 START = "start {who}"
 
 _REMEDIES = MappingProxyType(
@@ -30,8 +33,7 @@ _REMEDIES = MappingProxyType(
         "without TLS": "leave TLS out for {who}, if it is a plain listener: security.protocol in"
         " the file of --command-config",
         " certificate": "correct truststore or certificate in the file of --command-config",
-        "or it wants TLS": f"look at {{who}} for {SLOWNESS}; see that it is a Kafka listener, and"
-        " one without TLS if the file of --command-config has none",
+        "or it wants TLS": f"look at {{who}} for {SLOWNESS}, or a listener with TLS",
         "wants TLS": "see that {who} is a Kafka listener, and if it wants TLS, give a"
         " --command-config with security.protocol=SSL",
         "refused the connection": START,
@@ -51,6 +53,15 @@ def remedy(reason: str, who: str) -> str:
         (step for part, step in _REMEDIES.items() if part in reason), "read the log of {who}"
     )
     return step.format(who=who)
+
+
+def revival(evidence: Evidence, node_id: int) -> str:
+    """Return the step for a silent controller; one that takes connections needs no start."""
+    for endpoint in evidence.endpoints:
+        node = evidence.at(endpoint.address) if endpoint.node_id == node_id else None
+        if node is not None and HANGS in (node.failure or ""):
+            return remedy(node.failure or "", f"controller {node_id}")
+    return START.format(who=f"controller {node_id}")
 
 
 def refused_fix(evidence: Evidence, nodes: Iterable[NodeEvidence], check: str, *names: str) -> Fix:

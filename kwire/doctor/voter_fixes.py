@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwire.admin.quorum import QuorumInfo, ReplicaState
 from kwire.doctor.evidence import FETCH_TIMEOUT_MS, Evidence, NodeEvidence, is_caught_up
 from kwire.doctor.finding import GONE, Fix, fix
+from kwire.doctor.unanswered import revival
 from kwire.text.phrases import count
 
 OBSERVER_LIMIT_MS = 10_000
@@ -65,13 +66,14 @@ def silent_voter(
     if node is not None:
         mend = f"read the log of controller {node_id}; check that it reaches {leader_at(quorum)}"
         return [fix(mend, check)]
+    start = fix(revival(evidence, node_id), check)
     if not evidence.voters_are_dynamic:
         # A static voter is an id and an address: a new disk, or another machine, takes its place.
         gone = f"start a controller of id {node_id} at the address that the others know"
-        return [fix(f"start controller {node_id}", check), fix(gone, check, when=GONE)]
+        return [start, fix(gone, check, when=GONE)]
     new_disk = f"format controller {node_id} with --no-initial-controllers and start it"
     return [
-        fix(f"start controller {node_id}", check),
+        start,
         fix(new_disk, replaced, when="if its disk was lost"),
         fix(f"kwire quorum remove-controller {node_id}", when=GONE),
     ]

@@ -33,7 +33,15 @@ from kwire.net.timeouts import Timeouts
 from kwire.net.tls import ClientTls
 from scripted_node import HANG_UP, SILENCE, Script
 from tests.support.doctor.controllers import controllers
-from tests.support.doctor.evidence import address, controller, evidence_of, healthy, silent
+from tests.support.doctor.evidence import (
+    address,
+    controller,
+    evidence_of,
+    healthy,
+    quorum_info,
+    replica,
+    silent,
+)
 from tests.support.virtual_time import in_virtual_time
 
 SHORT = Timeouts(operation=2.0, connect=2.0, request=2.0)
@@ -110,14 +118,17 @@ async def test_tls_at_a_plain_port_is_no_matter_of_addresses() -> None:
     assert command == "kwire doctor --only nodes"
 
 
+HUNG = (
+    "c1:9 accepted the connection but did not answer ApiVersions within 10.0 s: it is slow, or no"
+    " Kafka listener, or it wants TLS"
+)
 REASONS = {
     "c1:9 refused the connection: nothing listens there; start the node, or check the address": (
         "start the node at "
     ),
     "c1:9 cannot be resolved: check the name of the host": "correct the name of the host",
     "c1:9 could not be connected to within 9.0 s: it is slow, or the address is wrong": "firewall",
-    "c1:9 accepted the connection but did not answer ApiVersions within 10.0 s: it is slow, or no"
-    " Kafka listener, or it wants TLS": "a long pause",
+    HUNG: "a long pause",
     "c1:9 closed the connection instead of answering ApiVersions: check that it is a Kafka"
     " listener, and whether it wants TLS": "security.protocol=SSL",
     "SASL_AUTHENTICATION_FAILED: c1:9 refused the login": "user and password",
@@ -184,3 +195,13 @@ def test_a_probe_that_reaches_nobody_advises_by_the_reason(reason: str) -> None:
 def test_a_probe_of_an_id_that_nobody_has_names_the_command_that_lists_them() -> None:
     finding = takes_part(healthy(), 99)
     assert finding.fixes[1].steps == ("kwire quorum status",)
+
+
+def test_a_voter_whose_process_hangs_is_not_to_be_started() -> None:
+    """As one that got SIGSTOP: its port takes connections, and nobody answers."""
+    hung = replace(silent(address(2)), failure=HUNG)
+    quorum = quorum_info([replica(1), replica(2, silent_ms=9_000, behind_ms=9_000), replica(3)])
+    evidence = evidence_of(controller(1, quorum), hung, controller(3))
+    for id in ("quorum/voter-silent", "endpoints/nobody-answers"):
+        step = unreached(id, evidence).fixes[0].steps[0]
+        assert step.startswith("look at controller 2 for a long pause")

@@ -180,19 +180,12 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
         yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings, fixes=fixes)
         return
     if untold := evidence.untold_leaders:
-        ids = " and ".join(node.name for node in untold)
         fixes = [refused_fix(evidence, untold, CHECK, "DescribeQuorum")]
-        text = f"{ids} is named as leader, answers, and does not describe the quorum"
-        yield LEADER_UNKNOWN(text, *sayings, fixes=fixes)
+        for node in untold:
+            text = f"{node.name} is named as leader, answers, and does not describe the quorum"
+            yield LEADER_UNKNOWN(text, *sayings, fixes=fixes)
         return
-    silent = {
-        endpoint.node_id
-        for endpoint in evidence.endpoints
-        if endpoint.node_id is not None
-        and (node := evidence.at(endpoint.address)) is not None
-        and not node.answers
-        and evidence.controller(endpoint.node_id) is None
-    }
+    silent = _silent(evidence)
     start = f"start {ids_text('controller', silent)}" if silent else ""
     if named:
         ids = listed(leader for leader in named if leader is not None)
@@ -200,16 +193,25 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
         text = f"controllers name {ids} as leader, which was not reached"
         yield LEADER_UNREACHABLE(text, *sayings, fixes=fixes)
         return
-    head = (
-        "no leader is known"
-        if any(node.follows is None for node in controllers)
-        else "nobody leads"
-    )
+    all_told = all(node.follows is not None for node in controllers)
+    head = "nobody leads" if all_told else "no leader is known"
     text = f"{head}: {_ids(controllers)} answer" + ("s" if len(controllers) == 1 else "")
     if silent:
         text += f", {listed(silent)} {'does' if len(silent) == 1 else 'do'} not"
     fixes = [fix(f"{start}, until a majority of the voters runs", CHECK)] if silent else []
     yield NO_LEADER(text, *sayings, fixes=fixes)
+
+
+def _silent(evidence: Evidence) -> set[int]:
+    """Return the ids of the controllers that are known, and do not answer at any endpoint."""
+    return {
+        endpoint.node_id
+        for endpoint in evidence.endpoints
+        if endpoint.node_id is not None
+        and (node := evidence.at(endpoint.address)) is not None
+        and not node.answers
+        and evidence.controller(endpoint.node_id) is None
+    }
 
 
 def _empty_logs(evidence: Evidence) -> Iterator[Finding]:
