@@ -65,7 +65,8 @@ Fault = Callable[[str, Path], None]
 class MemoryFileSystem:
     """Folders and files in memory; `crash` makes them what a disk would have kept.
 
-    fault: makes operations fail, as a full disk would: create, append, truncate, flush, rename, remove.
+    fault: makes operations fail, as a full disk would: create, append, truncate, flush, rename,
+    remove.
     """
 
     def __init__(self, fault: Fault | None = None) -> None:
