@@ -13,8 +13,8 @@ from kwire.controller.configs.values import Value, invalid, java_trim, refused
 class Range:
     """A number within bounds (ConfigDef.Range). None: no bound."""
 
-    low: int | None = None
-    high: int | None = None
+    low: float | None = None
+    high: float | None = None
 
     def check(self, name: str, value: Value) -> Value:
         """Raises ApiError if the value is out of bounds."""
