@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         f"{_PREFIX}-patience",
         metavar="SECONDS",
         type=float,
-        help="the server counts as silent after so long; measured by default",
+        help="seconds after which the server counts as silent; measured by default",
     )
     group.addoption(f"{_PREFIX}-expect", metavar="FILE", help="expectations of the server")
 

@@ -56,15 +56,18 @@ class CheckResult:
         is_silent = any(chunk.silent for chunk in self.chunks)
         return [self] if is_silent and self.verdict is ConformanceVerdict.FAIL else []
 
-    def repeated(self, again: CheckResult, said: str) -> CheckResult:
-        """Return the result with another run of it, or of some of a family's members."""
+    def repeated(self, again: CheckResult, note: str) -> CheckResult:
+        """Return the result of another run, or with that of some of a family's members.
+
+        note: is added to the reason of each.
+        """
         if not self.members or not again.members:
-            reason = "; ".join(filter(None, (again.reason, said)))
+            reason = "; ".join(filter(None, (again.reason, note)))
             left_behind = self.left_behind + again.left_behind
             return replace(again, reason=reason, left_behind=left_behind)
-        anew = {member.id: member for member in again.members}
+        repetitions = {member.id: member for member in again.members}
         members = [
-            member.repeated(anew[member.id], said) if member.id in anew else member
+            member.repeated(repetitions[member.id], note) if member.id in repetitions else member
             for member in self.members
         ]
         return of_family(self.id, members)

@@ -43,9 +43,9 @@ RESTART_LIMIT = 120.0
 """Seconds within which a server that was started anew must answer."""
 
 MORE_PATIENCE = 5.0
-"""What the patience is multiplied by for a check that is repeated alone."""
+"""The factor by which the patience grows for a check that is repeated alone."""
 MOST_REPEATED = 16
-"""Checks and members that are repeated: where more are silent, the server is, and not slow."""
+"""Checks and members that are repeated: if more are silent, the server is silent, not slow."""
 
 OTHER_CLUSTER = "it changes what it cannot take back, and the server restarted as another cluster"
 
@@ -118,8 +118,8 @@ class _ServerDied(Exception):
 class _RunState:
     """A run under way. unseen: checks that ended since the server was last seen to answer.
 
-    repeated: how many were silent, and repeated as long as they were few. cluster_id: the server's
-    at the start; a restart may bring another cluster.
+    repeated: checks and members that were silent; beyond MOST_REPEATED none is repeated.
+    cluster_id: the server's at the start; a restart may bring another cluster.
     """
 
     target: Target
@@ -207,9 +207,9 @@ class _RunState:
         slowness = self.target.slowness * MORE_PATIENCE
         patient = replace(self.target, slowness=slowness)
         again = await run_check(check, patient, None if silent == {check.id} else silent)
-        said = f"repeated alone, with a patience of {PATIENCE * slowness:.3g} s"
+        note = f"repeated alone, with a patience of {PATIENCE * slowness:.3g} s"
         self.unseen[check.id] = check
-        self.finish(first.repeated(again, said))
+        self.finish(first.repeated(again, note))
 
     async def look(self) -> None:
         """See whether the server answers, and if it does not, find out of which check it died."""

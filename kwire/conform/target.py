@@ -23,10 +23,11 @@ NO_VERSIONS = NodeApiVersions(api_versions={})
 EXAMINE_TIMEOUT = 30.0
 """Seconds for each answer."""
 LOOKS = 5
-"""Answers that are timed besides."""
-PATIENT = 10.0
-"""Silence is so many times as long as the slowest answer was, at least."""
+"""Further answers that are timed, of ApiVersions."""
+ANSWERS_IN_PATIENCE = 10.0
+"""The patience as a multiple of the time that the slowest answer took."""
 MOST_SLOWNESS = 15.0
+"""The patience is no longer than this times PATIENCE."""
 
 _CONTROLLERS = 2
 
@@ -83,7 +84,7 @@ async def examine_target(
             role = ServerRole.BROKER if is_broker else ServerRole.CONTROLLER
         target = Target(address=address, security=security, versions=versions, role=role, nodes={})
         # 3.
-        for examine in (_cluster, _topics, _voters, *(_looked_at,) * LOOKS):
+        for examine in (_cluster, _topics, _voters, *(_answer_again,) * LOOKS):
             # 4.
             slowest, began = max(slowest, clock() - began), clock()
             try:
@@ -91,7 +92,7 @@ async def examine_target(
             except (Deviation, Skipped):
                 if connection.state is not ConnectionState.OPEN:
                     return replace(target, ends_early=connection.state.ended)
-        slowness = max(slowest, clock() - began) * PATIENT / PATIENCE
+        slowness = max(slowest, clock() - began) * ANSWERS_IN_PATIENCE / PATIENCE
         return replace(target, slowness=min(max(1.0, slowness), MOST_SLOWNESS))
     finally:
         await connection.close()
@@ -112,7 +113,7 @@ async def answers_api_versions(target: Target) -> None:
         await connection.close()
 
 
-async def _looked_at(target: Target, connection: CheckedConnection) -> Target:
+async def _answer_again(target: Target, connection: CheckedConnection) -> Target:
     await connection.ask(api_versions_request(), 0, timeout=EXAMINE_TIMEOUT)
     return target
 

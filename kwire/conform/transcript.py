@@ -62,7 +62,7 @@ class Transcript:
         if not self.chunks or not self.chunks[-1].silent:
             return ""
         end = self.chunks[-1]
-        sent = sum(chunk.size for chunk in _behind_the_last_answer(self.chunks, end.peer))
+        sent = sum(chunk.size for chunk in _sent_since_answer(self.chunks, end.peer))
         return f"within {end.silent:.3g} s after {sent} bytes"
 
     @contextmanager
@@ -75,8 +75,8 @@ class Transcript:
             self.is_private = False
 
 
-def _behind_the_last_answer(chunks: Iterable[Chunk], peer: str) -> list[Chunk]:
-    """Return what was sent to a peer since it answered last."""
+def _sent_since_answer(chunks: Iterable[Chunk], peer: str) -> list[Chunk]:
+    """Return the chunks that were sent to a peer since its last answer."""
     sent: list[Chunk] = []
     for chunk in chunks:
         if chunk.peer == peer and not chunk.silent:

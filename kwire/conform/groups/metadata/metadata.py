@@ -6,17 +6,14 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from kwire.conform.check import CheckSection, scenario
-from kwire.conform.expectation import expect, expect_equal, expect_error, first_error
+from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.groups.records.log import new_log
 from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
 from kwire.conform.source import guide, kafka, kip, schema
 from kwire.conform.verdict import Skipped
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
-from kwire.messages.a23_offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderPartition,
-    OffsetForLeaderTopic,
-)
+from kwire.messages.a23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 _BROKER = ServerRole.BROKER
 _UNSET = -(2**31)
@@ -227,19 +224,11 @@ async def _same_id(server: Server) -> None:
 )
 async def _leader_epoch(server: Server) -> None:
     (await server.connection()).demand_since(MetadataRequest, 7)
-    name = await server.topic()
-    epoch = (await _ask(server, name)).topics[0].partitions[0].leader_epoch
+    log = await new_log(server)
+    epoch = (await _ask(server, log.topic)).topics[0].partitions[0].leader_epoch
     expect(epoch >= 0, "a leader epoch", epoch)
-    leader = await server.leader(name)
-    leader.demand_since(OffsetForLeaderEpochRequest, 2)
-    codes = []
-    for asked in (epoch, epoch + 1):
-        partition = OffsetForLeaderPartition(
-            partition=0, current_leader_epoch=asked, leader_epoch=0
-        )
-        topics = [OffsetForLeaderTopic(topic=name, partitions=[partition])]
-        request = OffsetForLeaderEpochRequest(replica_id=-1, topics=topics)
-        codes.append(first_error(await leader.ask(request)))
+    log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
+    codes = [(await log.end_of_epoch(0, current=epoch + step)).error_code for step in (0, 1)]
     expect_equal("errors of this epoch and the next", codes, [0, 75])
 
 

@@ -15,26 +15,11 @@ from kwire.messages.a21_delete_records import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from kwire.messages.a23_offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderPartition,
-    OffsetForLeaderTopic,
-)
+from kwire.messages.a23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 _CODES = guide("Error Codes")
 _FENCING = kip(320, "Leader Epoch Validation")
 _TO_HIGH_WATERMARK = -1
-_CONSUMER = -1
-
-
-async def _end_of(log: CheckedLog, epoch: int, current: int = -1, partition: int = 0) -> Any:
-    """Ask where an epoch ends; return the answer's part for the partition."""
-    part = OffsetForLeaderPartition(
-        partition=partition, current_leader_epoch=current, leader_epoch=epoch
-    )
-    topics = [OffsetForLeaderTopic(topic=log.topic, partitions=[part])]
-    request = OffsetForLeaderEpochRequest(replica_id=_CONSUMER, topics=topics)
-    return (await log.leader.ask(request)).topics[0].partitions[0]
 
 
 async def _delete(log: CheckedLog, offset: int, partition: int = 0) -> Any:
@@ -53,14 +38,14 @@ async def _three_records(server: Server) -> CheckedLog:
 
 @broker_scenario("The epoch of the log's last record ends at the log's end.", kip(101))
 async def _current(server: Server) -> None:
-    part = await _end_of(await _three_records(server), 0)
+    part = await (await _three_records(server)).end_of_epoch(0)
     came = (part.error_code, part.leader_epoch, part.end_offset)
     expect_equal("error, epoch, end offset", came, (0, 0, 3))
 
 
 @broker_scenario("An epoch beyond the log's has neither end nor error.", kip(279))
 async def _later(server: Server) -> None:
-    part = await _end_of(await _three_records(server), 9)
+    part = await (await _three_records(server)).end_of_epoch(9)
     came = (part.error_code, part.leader_epoch, part.end_offset)
     expect_equal("error, epoch, end offset", came, (0, -1, -1))
 
@@ -70,7 +55,7 @@ async def _later(server: Server) -> None:
 )
 async def _epoch_of_none(server: Server) -> None:
     log = CheckedLog(leader=await server.connection(), topic=server.name())
-    expect_error(await _end_of(log, 0), 3)
+    expect_error(await log.end_of_epoch(0), 3)
 
 
 @broker_scenario(
@@ -79,7 +64,7 @@ async def _epoch_of_none(server: Server) -> None:
 async def _unknown_epoch(server: Server) -> None:
     log = await _three_records(server)
     log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
-    expect_error(await _end_of(log, 0, current=99), 75)
+    expect_error(await log.end_of_epoch(0, current=99), 75)
 
 
 @broker_scenario("An epoch before the leader's gets FENCED_LEADER_EPOCH.", _FENCING)
@@ -87,7 +72,7 @@ async def _fenced(server: Server) -> None:
     log = await _three_records(server)
     log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
     # a new log's leader has epoch 0, and -1 stands for none: Kafka compares -2 as it is
-    part = await _end_of(log, 0, current=-2)
+    part = await log.end_of_epoch(0, current=-2)
     expect_error(part, 74, differs=(0, 42, 75))
 
 

@@ -14,11 +14,17 @@ from kwire.conform.server import Server
 from kwire.conform.verdict import Skipped
 from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
+from kwire.messages.a23_offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
 
 ALL_REPLICAS = -1
 PRODUCE_BY_NAME = FETCH_BY_NAME = 12
 """The last versions in which topics have names."""
 
+_CONSUMER = -1
 _PRODUCE_TIMEOUT_MS = 10_000
 _MAX_WAIT_MS = 500
 _BYTES = 1 << 20
@@ -57,6 +63,18 @@ class CheckedLog:
             version = self.leader.version_up_to(request, FETCH_BY_NAME)
         answer = await self.leader.ask(request, version)
         return answer.responses[0].partitions[0] if answer.responses else answer
+
+    async def end_of_epoch(self, epoch: int, *, current: int = -1) -> Any:
+        """Ask where an epoch of partition 0 ends; return the answer's part for it.
+
+        current: the leader epoch that the client knows, -1 for none.
+        """
+        part = OffsetForLeaderPartition(
+            partition=0, current_leader_epoch=current, leader_epoch=epoch
+        )
+        topics = [OffsetForLeaderTopic(topic=self.topic, partitions=[part])]
+        request = OffsetForLeaderEpochRequest(replica_id=_CONSUMER, topics=topics)
+        return (await self.leader.ask(request)).topics[0].partitions[0]
 
 
 async def new_log(server: Server, partitions: int = 1, **settings: str) -> CheckedLog:
