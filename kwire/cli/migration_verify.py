@@ -39,9 +39,9 @@ def verify(
 ) -> None:
     """Compare ZooKeeper with the metadata log whole, and tell what differs and why.
 
-    Before there is a copy, check ZooKeeper for what would stop one; --bootstrap-controller may be
-    left out then. Secrets are compared and never printed. Exit code 1 for a problem, or if nothing
-    could be compared.
+    Before there is a copy, check ZooKeeper for what would stop one, or be copied and do harm;
+    --bootstrap-controller may be left out then. Secrets are compared and never printed. Exit code
+    1 for a problem, or if nothing could be compared.
 
     \b
     kwire migration verify --zookeeper zk1:2181/kafka --bootstrap-controller c1:9093

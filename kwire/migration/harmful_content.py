@@ -1,4 +1,4 @@
-"""Finds what a copy takes over from ZooKeeper as it is, and what does harm in KRaft (KIP-866)."""
+"""Finds content of ZooKeeper that a copy takes over as it is and that harms KRaft (KIP-866)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kwire.zookeeper.znodes import TopicZnode
 
 
 def harmful_content(reading: ZooKeeperReading) -> Iterator[Finding]:
-    """Yield what no copy checks, and what kills, blocks or overwrites something after it."""
+    """Yield findings of content that no copy checks, and that does harm after it."""
     topics = {name: reading.entries[EntryKind.TOPIC][name] for name in _topics(reading)}
     partitions = {
         name: fields
@@ -37,9 +37,9 @@ def harmful_content(reading: ZooKeeperReading) -> Iterator[Finding]:
     ]:
         text = count(len(inconsistent), "partition contradicts", "partitions contradict")
         yield preflight.INCONSISTENT_PARTITION(f"{text} itself", *examples(inconsistent))
-    if nobody := [name for name, fields in partitions.items() if _is_without_leader(fields)]:
-        text = f"{count(len(nobody), 'partition')} without a leader and with an empty ISR"
-        yield preflight.NO_LEADER(text, *examples(nobody))
+    if leaderless := [name for name, fields in partitions.items() if _is_leaderless(fields)]:
+        text = f"{count(len(leaderless), 'partition')} without a leader and with an empty ISR"
+        yield preflight.NO_LEADER(text, *examples(leaderless))
     if invalid := [f"{name!r}: {problem}" for name in topics if (problem := name_problem(name))]:
         text = count(len(invalid), "topic with an invalid name", "topics with invalid names")
         yield preflight.TOPIC_NAME(text, *examples(invalid))
@@ -92,7 +92,7 @@ def _fault(fields: FieldValues) -> str:
     return "" if leader in (NO_LEADER, *isr) else f"leader {leader} is not in the ISR {isr}"
 
 
-def _is_without_leader(fields: FieldValues) -> bool:
+def _is_leaderless(fields: FieldValues) -> bool:
     return fields["leader"] == NO_LEADER and not fields["isr"]
 
 
@@ -104,7 +104,7 @@ def _refused_values(reading: ZooKeeperReading, topics: Mapping[str, FieldValues]
             continue
         for key, value in values.items():
             known = topic_keys.KEYS.get(key) if kind == "topic" else node_key(key)
-            # What may be secret is hidden, and of no type that could be wrong.
+            # A value that may be secret is a HiddenValue, whose type cannot be wrong.
             if known is not None and isinstance(value, str) and not known.is_valid(value):
                 yield f"{key}={value} of {resource}"
 

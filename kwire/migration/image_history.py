@@ -47,7 +47,7 @@ class ImageHistory:
     def since(self, offset: int) -> list[tuple[int, MetadataImage]]:
         """Return the image at an offset and those after it that differ, with their offsets.
 
-        There is always one; the first is the earliest that is known if the log begins later.
+        There is always one. If the log begins later, the first is the earliest that is known.
         """
         first = self.at(offset)
         begin = bisect_right(self._offsets, offset)

@@ -21,9 +21,8 @@ PastImage = tuple[int, MetadataImage]
 _ASSIGNMENT = frozenset({"replicas", "addingReplicas", "removingReplicas"})
 """The fields of a partition that stand in its topic's znode; the others stand in its own."""
 
-
 Unit = tuple[EntryKind, str, bool]
-"""What one znode holds of an entry; True for the part of a partition in its topic's znode."""
+"""The part of an entry in one znode; True for the part of a partition in its topic's znode."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,7 +45,7 @@ def judged(
 
     1. Set aside what Kafka lets differ, such as a znode's version that is no partition's epoch: it
        would hide that the rest is a later image's.
-    2. Look for what each znode holds in each later image that changed the entry.
+    2. Look for the content of each znode in each later image that changed the entry.
     3. Excuse what ZooKeeper alone has, and the latest image has by that name: a synchronisation
        that fails half-way, again and again, leaves it as it was in between.
 
@@ -79,7 +78,7 @@ def judged(
 
 
 def _units(found: Iterable[EntryDifference]) -> set[Unit]:
-    """Return what is of consequence; for a whole partition both of its parts."""
+    """Return the units with harmful differences; a whole partition has two."""
     units: set[Unit] = set()
     for item in found:
         if harmless_reason(item):

@@ -119,8 +119,8 @@ DOUBLED_TOPIC_ID = FindingKind(
 PARTITION_GAPS = FindingKind(
     id="before/partition-gaps",
     verdict=FindingVerdict.PROBLEM,
-    meaning="The numbers of a topic's partitions have a gap. A KRaft controller counts them to"
-    " number new ones: those that are added next overwrite partitions that are there.",
+    meaning="The numbers of a topic's partitions have a gap. A KRaft controller numbers new"
+    " partitions from the count of those there are: the next ones overwrite existing partitions.",
     advice="with zookeeper-shell add the missing numbers to the znode of the topic, with replicas:"
     " the ZooKeeper controller makes these partitions",
     source="ReplicationControlManager.createPartitions",
@@ -129,16 +129,16 @@ INCONSISTENT_PARTITION = FindingKind(
     id="before/inconsistent-partition",
     verdict=FindingVerdict.PROBLEM,
     meaning="A partition has no replicas or one twice, an ISR outside of them, or a leader outside"
-    " of the ISR. Without replicas Kafka's copy fails, and the active controller ends; else it is"
-    " copied so, and a KRaft controller, which would never write it, counts with it.",
+    " of the ISR. Without replicas Kafka's copy fails, and the active controller ends. Otherwise it"
+    " is copied as it is, and KRaft controllers work with a state that none of them would write.",
     advice="give the partition other replicas with kafka-reassign-partitions",
     source="ReplicationControlManager.validateManualPartitionAssignment",
 )
 NO_LEADER = FindingKind(
     id="before/no-leader",
     verdict=FindingVerdict.WARNING,
-    meaning="A partition has no leader, and nobody in its ISR. A KRaft controller elects from the"
-    " ISR alone: it stays so.",
+    meaning="A partition has no leader, and its ISR is empty. A KRaft controller elects leaders"
+    " from the ISR only, so that the partition stays without one.",
     advice="before the migration, let ZooKeeper's controller elect one: start a broker with a"
     " replica, and set unclean.leader.election.enable=true on the topic, which may lose records",
     source="PartitionChangeBuilder.electLeader",
@@ -155,7 +155,8 @@ REFUSED_VALUE = FindingKind(
     id="before/refused-value",
     verdict=FindingVerdict.PROBLEM,
     meaning="A configuration has a value that its key does not take, as of Kafka 4.3. It is copied"
-    " as it is: a KRaft broker does not start with a topic's, and does not apply a broker's.",
+    " as it is. KRaft brokers do not start with such a value of a topic, and do not apply one of a"
+    " broker.",
     advice="set it anew, or delete it, with kafka-configs",
     source="BrokerMetadataPublisher.initializeManagers, LogManager.fetchTopicConfigOverrides",
 )

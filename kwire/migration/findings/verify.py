@@ -111,23 +111,23 @@ NOT_COMPARED = FindingKind(
 STILL_MOVING = FindingKind(
     id="sight/moving",
     verdict=FindingVerdict.UNKNOWN,
-    meaning="Something changed again and again while it was compared: it is not known if it is the"
-    " same.",
+    meaning="Entries changed again and again while they were compared: it is not known if both"
+    " sides have the same.",
     advice="ask again when the cluster is quieter",
 )
 AHEAD = FindingKind(
     id="difference/ahead",
     verdict=FindingVerdict.INFO,
-    meaning="ZooKeeper has values of records after /migration's offset. Dual write and a"
-    " synchronisation write /migration last: it is behind, and nothing is wrong.",
+    meaning="ZooKeeper has values of records after /migration's offset. Nothing is wrong: dual"
+    " write and a synchronisation write /migration last, so that it is behind.",
     source="KRaftMigrationDriver.MetadataChangeEvent, SyncKRaftMetadataEvent",
 )
 OTHER_OFFSET = FindingKind(
     id="sight/other-offset",
     verdict=FindingVerdict.WARNING,
     meaning="The metadata log begins after the offset of /migration: what ZooKeeper had to have"
-    " then is not known. Differences from the log as it is may be changes that it has not got yet.",
-    advice="verify again when it caught up",
+    " at that offset is not known. Differences may be changes that it has not got yet.",
+    advice="verify again when ZooKeeper has caught up",
 )
 HARMLESS = FindingKind(
     id="difference/harmless",
