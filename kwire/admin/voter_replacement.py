@@ -117,7 +117,11 @@ async def plan_replacement(
 
 
 async def replace_voter(
-    admin: AdminClient, planned: VoterReplacement, *, timeout: float, told: Callable[[str], None]
+    admin: AdminClient,
+    planned: VoterReplacement,
+    *,
+    timeout: float,
+    on_step: Callable[[str], None],
 ) -> None:
     """Carry out a plan that has no problems; a repetition goes on where it stopped.
 
@@ -126,7 +130,7 @@ async def replace_voter(
        joins by itself may have been first.
     3. Wait until the leader has it among the voters and it fetches.
 
-    timeout: seconds for each step. told: is called with a sentence after each.
+    timeout: seconds for each step. on_step: is called with a sentence after each.
 
     Raises NotReplaced if time runs out, and the BrokerError of a step that was refused.
     """
@@ -136,7 +140,7 @@ async def replace_voter(
         # 1.
         with suppress(VoterNotFound):
             await admin.remove_raft_voter(node_id, planned.old_directory_id, timeout=timeout)
-        told(f"removed voter {node_id} with directory id {uuid_text(planned.old_directory_id)}")
+        on_step(f"removed voter {node_id} with directory id {uuid_text(planned.old_directory_id)}")
     # 2.
     deadline = Deadline(Timeouts(operation=timeout))
     while True:
@@ -153,7 +157,7 @@ async def replace_voter(
         except KwireError as error:
             raise NotReplaced(_not_added(node_id, error)) from error
         break
-    told(f"added voter {node_id} with directory id {uuid_text(new)}")
+    on_step(f"added voter {node_id} with directory id {uuid_text(new)}")
     # 3.
     deadline = Deadline(Timeouts(operation=timeout))
     while not _votes(await admin.describe_metadata_quorum(), node_id, new):
@@ -162,7 +166,7 @@ async def replace_voter(
                 f"voter {node_id} was added and does not fetch as a voter after {timeout:g} s: run"
                 " kwire doctor"
             )
-    told(f"voter {node_id} fetches from the leader")
+    on_step(f"voter {node_id} fetches from the leader")
 
 
 def _votes(quorum: QuorumInfo, node_id: int, directory_id: UUID) -> bool:

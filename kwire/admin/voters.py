@@ -175,7 +175,7 @@ async def _send_removal(
 
 
 STOPPED_LEADING = "This leader stopped leading"
-"""How the answer of kwire's leader begins if it resigned with the change in its log."""
+"""The begin of kwire's answer if the leader resigned with the change in its log."""
 
 
 def _raise_for_answer(response: AddRaftVoterResponse | RemoveRaftVoterResponse) -> None:

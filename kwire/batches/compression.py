@@ -65,7 +65,7 @@ _GZIP_MAGIC = b"\x1f\x8b\x08"
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 _GZIP_IN, _GZIP_OUT = 1 << 14, 1 << 20
 _GZIP_LEAST = 18
-"""Bytes that Java's GZIPInputStream wants more of before it looks for another member."""
+"""Java's GZIPInputStream looks for another member only if more bytes than these are left."""
 
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _XERIAL_VERSIONS = struct.pack(">ii", 1, 1)
@@ -89,7 +89,7 @@ def compress(data: bytes, compression: Compression, *, magic: int = 2) -> bytes:
 
 
 LIMIT_IN_USE: ContextVar[Limit] = ContextVar("LIMIT_IN_USE", default=LIMIT)
-"""The limit of whoever names none: a command that reads trusted batches may set another."""
+"""The limit where a call gives none. A command that reads trusted batches may set another."""
 
 
 def decompress(

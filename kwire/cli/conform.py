@@ -85,7 +85,8 @@ Patience = Annotated[
         max=600,
         callback=finite,
         show_default=False,
-        help="Call the server silent after so long; by default 2 to 30, as its first answers took.",
+        help="Count a server that does not answer as silent after so long. By default between 2 and"
+        " 30, ten times the slowest of its first answers.",
     ),
 ]
 Faults = Annotated[
@@ -161,9 +162,9 @@ def conform(
     """Check that a server keeps to Kafka's protocol, sentence by sentence.
 
     Each check has an id, a sentence and its source. PASS, INFO, SKIPPED; DIFFERS: legal, unlike
-    Apache Kafka; FAIL; DIED: the server is gone. Exit code 1 for FAIL and DIED, or with --expect
-    for whatever is not as expected. Topics and groups named kwire-conform-* are created, and
-    removed.
+    Apache Kafka; FAIL; DIED: the server is gone. Exit code 1 for FAIL and DIED, and if all checks
+    were SKIPPED; with --expect for whatever is not as expected. Topics and groups named
+    kwire-conform-* are created, and removed.
 
     \b
     kwire conform localhost:9092

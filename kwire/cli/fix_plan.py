@@ -1,6 +1,6 @@
 """`kwire doctor --fix-plan`: the advice of all findings as a list of commands for a shell.
 
-What only hands can do, and what holds in one case only, stands there as a comment.
+Steps that no command can do, and steps for one case only, are printed as comments.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kwire.cli.cluster_options import ClusterOptions
-from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.output import Column, Output, Table
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def show_fix_plan(
     """Print the steps of all findings; a command has the options that name the cluster."""
     rows = [*_rows(findings, cluster, evidence)]
     output.failed = output.failed or any(item.verdict.value == "problem" for item in findings)
-    if output.form not in (OutputForm.TABLE, OutputForm.WIDE):
+    if not output.is_for_people:
         output.show(Table("steps", COLUMNS, rows))
         return
     before: dict[str, Any] = {}

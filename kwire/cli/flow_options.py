@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _allow(context: typer.Context, mebibytes: int | None) -> int | None:
-    """Let batches unpack to so much, however little they are, until the command ends."""
+    """Let each batch unpack to so much, whatever its size, until the command ends."""
     if mebibytes is not None:
         from kwire.batches.compression import LIMIT_IN_USE, Limit
 
@@ -32,8 +32,8 @@ UnpackLimit = Annotated[
         min=1,
         max=2047,
         callback=_allow,
-        help="Let a compressed batch have so many MiB, where you trust its sender; by default a"
-        " hundred times its size, but at least 1 and at most 64.",
+        help="Unpack a compressed batch to so many MiB at most. By default to a hundred times its"
+        " size, but at least 1 and at most 64. Raise it only if you trust the sender.",
     ),
 ]
 Only = Annotated[

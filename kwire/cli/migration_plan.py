@@ -13,7 +13,7 @@ from kwire.cli.confirm import Yes, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.event_loop import run
 from kwire.cli.migration_options import MigrationOptions, asks_both_sides
-from kwire.cli.output import Output, OutputForm
+from kwire.cli.output import Output
 from kwire.cli.waiting_notice import waiting_notice
 from kwire.cli.wrapping import columns, wrapped, wrapped_command
 from kwire.text.untrusted import harmless
@@ -185,7 +185,7 @@ def print_steps(steps: Sequence[MigrationStep], output: Output) -> None:
     if output.is_document:
         output.print_document({"steps": [*map(_step_document, steps)]})
         return
-    if output.form not in (OutputForm.TABLE, OutputForm.WIDE):
+    if not output.is_for_people:
         raise WrongUsage(f"-o {output.form} is for lists; take --json, or --into DIR.")
     for step in steps:
         for line in wrapped(f"{step.folder}: {step.title}", 0):

@@ -53,7 +53,7 @@ def _shows(
     """Return what shows a state, for as long as the context lasts."""
     if output.form is OutputForm.JSON:
         return nullcontext(ChangeObjects())
-    if is_pipe() or output.form not in (OutputForm.TABLE, OutputForm.WIDE):
+    if is_pipe() or not output.is_for_people:
         return nullcontext(ChangeLines())
     return _WatchScreen(options.sought)
 

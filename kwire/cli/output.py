@@ -69,7 +69,7 @@ class Column:
     key: of the value in a row and in JSON, in camelCase. title: by default the key in Kafka's
     spelling, LogEndOffset. wide: True to leave it out of `-o table`. right: True for numbers.
     text: formats the value for a screen; JSON, YAML and TSV have the exact value. instead: returns
-    the text for a row whose value alone does not say it, such as a hidden one; empty for others.
+    the text of a cell that the value alone does not give, such as (hidden); empty for other rows.
     """
 
     key: str
@@ -81,8 +81,8 @@ class Column:
 
     def cell(self, row: Mapping[str, Any]) -> str:
         """Return the text of a row's cell on a screen."""
-        said = self.instead(row) if self.instead is not None else ""
-        return said or self.text(row.get(self.key))
+        replacement = self.instead(row) if self.instead is not None else ""
+        return replacement or self.text(row.get(self.key))
 
     @property
     def heading(self) -> str:
@@ -185,6 +185,11 @@ class Output:
         """True for JSON and YAML, of which there is one object a run."""
         return self.form in (OutputForm.JSON, OutputForm.YAML)
 
+    @property
+    def is_for_people(self) -> bool:
+        """True for the forms that no script reads."""
+        return self.form in (OutputForm.TABLE, OutputForm.WIDE)
+
     def show(self, table: Table, *, empty: str = "") -> None:
         """Print a table. empty: the sentence in place of one without rows, on a screen."""
         self.failed = self.failed or table.failed
@@ -224,7 +229,7 @@ class Output:
 
     def say(self, sentence: str) -> None:
         """Print a sentence for people; other forms have it in their rows."""
-        if self.form in (OutputForm.TABLE, OutputForm.WIDE):
+        if self.is_for_people:
             screen().print(sentence)
 
     def warn(self, sentence: str) -> None:

@@ -57,18 +57,18 @@ def maintain(
             target_bytes=target_mb * 1024 * 1024,
             on_step=status.update,
         )
-    for one in done:
-        if one.left:
-            foreign = f"{tables}/{one.table}: {plural(one.left, 'file')} that kwire did not write"
-            typer.secho(f"{foreign}: left as found.", fg="yellow", err=True)
+    for result in done:
+        if result.left:
+            files = f"{plural(result.left, 'file')} that kwire did not write"
+            typer.secho(f"{tables}/{result.table}: {files}: left as found.", fg="yellow", err=True)
     if as_json:
-        print_json([asdict(one) for one in done])
+        print_json([asdict(result) for result in done])
         return
     columns = ("rows removed", "files joined", "into", "files removed")
     shown = table_of("table", *columns, right=columns)
-    for one in done:
-        numbers = (one.deleted, one.joined, one.into, one.removed)
-        shown.add_row(one.table, *(f"{number:,}" for number in numbers))
+    for result in done:
+        numbers = (result.deleted, result.joined, result.into, result.removed)
+        shown.add_row(result.table, *(f"{number:,}" for number in numbers))
     screen().print(shown)
 
 

@@ -10,7 +10,7 @@ from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
 from kwire.cli.evidence import gather_evidence
-from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.output import Column, Output, Table
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def upgrade(cluster: ClusterOptions, output: Output, plan: Plan = False) -> None
     evidence = gather_evidence(cluster, all_brokers=True)
     steps = upgrade_plan(evidence)
     output.failed = output.failed or any(step.state is StepState.UNKNOWN for step in steps)
-    if output.form not in (OutputForm.TABLE, OutputForm.WIDE):
+    if not output.is_for_people:
         ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
         rows = [
             {

@@ -62,7 +62,7 @@ def read_secret(file: Path | None, noun: str, option: str, *, confirm: bool = Fa
 def _typed(name: str, *, confirm: bool) -> str:
     """Return what is typed, twice the same if it is to be confirmed; an empty one is asked again.
 
-    typer.prompt throws away what is typed before it listens, and shows it. Raises typer.Abort at
+    typer.prompt shows what is typed before it listens, and throws it away. Raises typer.Abort at
     the end of the input.
     """
     while True:
@@ -71,7 +71,7 @@ def _typed(name: str, *, confirm: bool) -> str:
             continue
         if not confirm or secret == _line(f"Repeat {name.lower()}"):
             return secret
-        typer.echo("They are not the same: again.", err=True)
+        typer.echo("The two are not the same. Type both again.", err=True)
 
 
 def _line(name: str) -> str:

@@ -59,9 +59,9 @@ class Leader:
 
 
 async def replaced(leader: Leader) -> list[str]:
-    told: list[str] = []
-    await replace_voter(cast(AdminClient, leader), PLANNED, timeout=5.0, told=told.append)
-    return told
+    steps: list[str] = []
+    await replace_voter(cast(AdminClient, leader), PLANNED, timeout=5.0, on_step=steps.append)
+    return steps
 
 
 @in_virtual_time

@@ -8,7 +8,7 @@ import typer
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.output import Column, Output, Table
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def describe_quorum_replication(
         from kwire.cli import quorum_data
 
         rows = quorum_data.replication(quorum)
-        if output.form in (OutputForm.TABLE, OutputForm.WIDE):
+        if output.is_for_people:
             from kwire.cli.quorum_screen import print_replication
 
             print_replication(rows, human_readable=human_readable)

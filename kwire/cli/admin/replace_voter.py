@@ -31,10 +31,10 @@ def replace_voter(
 ) -> None:
     """Let a controller vote with its new disk in place of the one that it lost (KIP-853).
 
-    Format the new disk with --no-initial-controllers and start the controller first. Then: wait
-    until it follows, remove the old directory id, add the new one, wait until it fetches as a
-    voter. Nothing is changed unless all checks pass. Run it again if it was interrupted. Each step
-    may take --timeout.
+    First format the new disk with --no-initial-controllers, and start the controller. This command
+    waits until it follows, removes the old directory id, adds the new one, and waits until it
+    fetches as a voter. Nothing is changed unless all checks pass. If the command was interrupted,
+    run it again. Each step may take --timeout.
 
     \b
     kwire quorum replace 3003 --bootstrap-controller localhost:9093
@@ -65,7 +65,7 @@ def replace_voter(
             )
         for warning in planned.addition.warnings:
             output.warn(warning)
-        await replace_voter(admin, planned, timeout=seconds, told=output.say)
+        await replace_voter(admin, planned, timeout=seconds, on_step=output.say)
         return planned
 
     from kwire.admin import AdminClient

@@ -41,9 +41,8 @@ DRAW = 0.5
 PANELS = 1.0
 """Seconds between two drawings of the panels."""
 
-
-BOTH = 126
-"""Columns for the flows with API, node and latency, and beside them the panels."""
+WIDE = 126
+"""Columns from which on the panels are beside the flows, which then have API, node and latency."""
 
 COMMANDS = frozenset(
     {
@@ -84,7 +83,7 @@ class WatchApp(App[None]):
     """
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 (Textual declares it so)
         (0, "-narrow"),
-        (BOTH, "-wide"),
+        (WIDE, "-wide"),
     ]
     BINDINGS: ClassVar[list[BindingType]] = [
         # The first in the footer, which may have no room for all. Keys that open a line have
