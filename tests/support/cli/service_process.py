@@ -90,7 +90,7 @@ class Running:
                 return line
 
     def next_line(self) -> dict[str, Any]:
-        """The next event."""
+        """Return the next event."""
         line: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE))
         return line
 

@@ -22,7 +22,7 @@ from tests.support.controller.random_requests import SECRET, RandomRequests, fea
 
 
 def random_lab(level: int = DEFAULT) -> Lab:
-    """A lab with all that handlers may ask for, and brokers with no rack, an empty one and one."""
+    """Return a lab with all that handlers may ask for; its brokers have no rack, "" and "a"."""
     lab = Lab(
         level=level,
         authorizer=StandardAuthorizer(super_users=frozenset({ANONYMOUS})),
@@ -37,7 +37,7 @@ def random_lab(level: int = DEFAULT) -> Lab:
 
 
 def ask(lab: Lab, request: Request, version: int) -> Any:
-    """Have a request answered that comes as bytes, from a client or through a broker."""
+    """Return the answer to a request that comes as bytes, from a client or through a broker."""
     frame = encode_request(request, version, correlation_id=1, client_id="c")[4:]
     return lab.ask(request_frame(frame).body, version, forwarded=request_is_forwarded(frame))
 

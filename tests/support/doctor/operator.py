@@ -27,7 +27,7 @@ BAD = (FindingVerdict.WARNING, FindingVerdict.PROBLEM)
 
 
 class Operator:
-    """Follows advice: commands in a terminal of its own, everything else with `hands`.
+    """Follows advice: runs commands in a terminal of their own, does all other steps in Python.
 
     folder: in which commands run, and leave their files.
     """
@@ -37,7 +37,7 @@ class Operator:
         self.folder = folder
         self.addresses = cluster.bootstrap_controllers
         self.done: list[str] = []
-        self._hands: dict[str, Callable[..., None]] = {
+        self._actions: dict[str, Callable[..., None]] = {
             r"start (?:controllers?|brokers?) ([\d, and]+?)(?:, until .*)?": self._start,
             r"format controller (\d+) with --no-initial-controllers and start it": self._new_disk,
             r"start (\d) controllers? formatted with --no-initial-controllers, .*": (
@@ -86,7 +86,7 @@ class Operator:
             if row["isCommand"]:
                 self._command(row["step"])
             else:
-                self._by_hand(row["step"])
+                self._act(row["step"])
 
     def attempt(self, command: str) -> subprocess.CompletedProcess[str]:
         """Run a command at a terminal, at which every question is answered with yes."""
@@ -120,12 +120,12 @@ class Operator:
         assert run.returncode in codes, (command, run.stdout, run.stderr)
         return run.stdout
 
-    def _by_hand(self, step: str) -> None:
-        for pattern, action in self._hands.items():
+    def _act(self, step: str) -> None:
+        for pattern, action in self._actions.items():
             if match := re.fullmatch(pattern, step):
                 action(*match.groups())
                 return
-        raise AssertionError(f"no hands for: {step}")
+        raise AssertionError(f"no action for the step: {step}")
 
     def _start(self, ids: str) -> None:
         for node_id in map(int, re.findall(r"\d+", ids)):

@@ -36,12 +36,12 @@ checked at all (`nodes/not-checked`), else 0.
   name the voters, and these are dialled.
 - `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all. What
   could not be asked is reported whatever is selected, and a subject without an answer is `unknown`:
-  that nothing was found means that it was looked for.
+  only what was looked at is called well.
 - `--json` prints one object: `clusterIds`, `problems`, `warnings`, `unknowns` and `findings`, each
   with `id`, `verdict`, `sentence`, `evidence`, `advice` and `source`.
 - `--fix-plan` prints the advice as a list of commands for a shell, with ids and with the addresses
-  that doctor was given. What only hands can do (start a node, edit its properties), and what holds
-  in one case only ("if it is gone for good"), is a comment in it: read it, and run what applies.
+  that doctor was given. Steps that no command can do (start a node, edit its properties), and
+  steps for one case only ("if it is gone for good"), are comments: read them, and do what applies.
   `-o json` has each step with `finding`, `sentence`, `when`, `step` and `isCommand`.
 - A node that does not answer costs one attempt: with `--timeout` 60, the default, 10 seconds if it
   cannot be connected to, 30 if it accepts and is silent. All are asked at once, and slow ones are

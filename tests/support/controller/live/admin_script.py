@@ -358,7 +358,7 @@ def _ends() -> Iterator[Step]:
 
 
 def odd_registrations(session: Session) -> Iterator[Step]:
-    """Registrations that look wrong, and are taken; none that Kafka's nodes could not read."""
+    """Yield registrations that look wrong and are taken; none that Kafka's nodes could not read."""
     odd: dict[str, dict[str, object]] = {
         "with an empty rack": {"rack": ""},
         "with a rack": {"rack": "r"},

@@ -15,7 +15,7 @@ PATIENCE = 120.0
 
 @asynccontextmanager
 async def traffic(*bootstrap: Address) -> AsyncIterator[dict[str, int]]:
-    """A producer and a consumer at work; what they say when they have ended."""
+    """Run a producer and a consumer; yield a mapping that has their counts after the context."""
     command = [
         sys.executable,
         "-m",
@@ -23,15 +23,15 @@ async def traffic(*bootstrap: Address) -> AsyncIterator[dict[str, int]]:
         *map(str, bootstrap),
     ]
     process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdin=PIPE, stdout=PIPE)
-    said: dict[str, int] = {}
+    counts: dict[str, int] = {}
     try:
         async with asyncio.timeout(PATIENCE):
             assert await _line(process) == "begun"
-        yield said
+        yield counts
         assert process.stdin is not None
         process.stdin.close()
         async with asyncio.timeout(3 * PATIENCE):
-            said |= json.loads(await _line(process))
+            counts |= json.loads(await _line(process))
             await process.wait()
     finally:
         if process.returncode is None:

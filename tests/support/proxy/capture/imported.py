@@ -10,7 +10,7 @@ from kwire.proxy.capture.pcap_import import PacketImport
 
 @dataclass
 class Imported:
-    """The events of a file, and its account."""
+    """The events of a file, and its balance."""
 
     data: bytes
     ports: frozenset[int] = frozenset()
@@ -44,7 +44,7 @@ class Imported:
 
     @property
     def losses(self) -> dict[str, str]:
-        """The lines of the account that make the exit code 1."""
+        """The lines of the balance that make the exit code 1."""
         return {item.name: item.text for item in self.balance.items if item.lost}
 
     @property

@@ -85,7 +85,7 @@ LAST = ("CreateTopics", "DeleteTopics", "CreatePartitions")
 
 
 def script() -> Iterator[Step]:
-    """Each without time, and with time for it, at the leader and at a follower."""
+    """Yield each request without time, and with time for it, for the leader and a follower."""
     here = CreatableReplicaAssignment(partition_index=0, broker_ids=(1,))
     topic = CreatableTopic(
         name=PRESENT, num_partitions=-1, replication_factor=-1, assignments=[here]
