@@ -25,12 +25,12 @@ Limit = Annotated[
 From = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="TIME", help="From 2026-11-21T09:30:00Z on; in UTC without a zone."
+        "--from",
+        metavar="TIME",
+        help="Only rows from this time on, as 2026-11-21T09:30:00Z; without a zone it is UTC.",
     ),
 ]
-To = Annotated[
-    str | None, typer.Option("--to", metavar="TIME", help="Up to before this time, as --from.")
-]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only rows before this time.")]
 LIMIT = 10_000
 
 
@@ -56,6 +56,7 @@ def analyse(
     \b
     kwire pipeline analyse tables elections voter-changes
     kwire pipeline analyse tables latencies --json | jq '.latencies[0]'
+    kwire pipeline analyse tables errors --from 2026-11-26T03:00Z --to 2026-11-26T04:00Z
     """
     from kwire.pipeline.installed import require_spark
 

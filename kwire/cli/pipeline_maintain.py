@@ -33,6 +33,7 @@ def maintain(
     """Join small files, remove old rows and unused files; finish interrupted ingests.
 
     Safe to run at any time, and to interrupt. For a timer, after each night. It needs no Spark.
+    Files that kwire did not write stay, and are counted on stderr.
 
     \b
     kwire pipeline maintain tables

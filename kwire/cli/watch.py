@@ -32,7 +32,7 @@ def watch(
     api: Only = None,
     no_api: Hidden = None,
     backlog: Annotated[
-        int, typer.Option(min=0, max=1000, help="So many events of before are shown first.")
+        int, typer.Option(min=0, max=1000, help="Show so many earlier events first.")
     ] = 200,
     web: Annotated[
         int | None,
