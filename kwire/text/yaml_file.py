@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
 
 M = TypeVar("M", bound="Strict")
 
-_Place = tuple[int | str, ...]
+_KeyPath = tuple[int | str, ...]
 
 
 class BadFile(InvalidValue):
@@ -105,29 +105,29 @@ def _lines(error: ValidationError) -> list[str]:
     inner = {mistake["loc"][:end] for mistake in found for end in range(len(mistake["loc"]))}
     missing = [mistake["loc"] for mistake in found if mistake["type"] == "missing"]
     unknown = [mistake["loc"] for mistake in found if mistake["type"] == "extra_forbidden"]
-    meant = {place: _nearest(place, missing) for place in unknown}
+    similar = {path: _nearest(path, missing) for path in unknown}
     lines = [
-        _line(mistake, meant.get(mistake["loc"]))
+        _line(mistake, similar.get(mistake["loc"]))
         for mistake in found
-        if mistake["loc"] not in meant.values()
+        if mistake["loc"] not in similar.values()
         and (mistake["type"] != "too_short" or mistake["loc"] not in inner)
     ]
     more = len(lines) - SHOWN
     return [*lines[:SHOWN], f"{more} more mistakes"] if more > 0 else lines
 
 
-def _nearest(place: _Place, missing: list[_Place]) -> _Place | None:
+def _nearest(unknown: _KeyPath, missing: list[_KeyPath]) -> _KeyPath | None:
     """Return the missing key of the same mapping whose name is nearly that of an unknown one."""
-    *around, name = place
+    *around, name = unknown
     beside = {str(other[-1]): other for other in missing if [*other[:-1]] == around}
     close = get_close_matches(str(name), beside, n=1)
     return beside[close[0]] if close else None
 
 
-def _line(error: Any, meant: _Place | None) -> str:
+def _line(error: Any, similar: _KeyPath | None) -> str:
     path = "".join(
         f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
     )
     reason = _REASONS.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    hint = f"; is {meant[-1]} meant?" if meant else ""
+    hint = f"; is {similar[-1]} meant?" if similar else ""
     return f"{path.removeprefix('.')[:CUT] or 'the file'}: {reason}{hint}"
