@@ -63,6 +63,16 @@ def is_wildcard(host: str) -> bool:
     return host in ("0.0.0.0", "::")
 
 
+def local_host(host: str) -> str:
+    """Return a host in lower case, and the address of loopback for `localhost`."""
+    return "127.0.0.1" if host.lower() == "localhost" else host.lower()
+
+
+def address_key(address: Address) -> Address:
+    """Return the address with its host in lower case: names of hosts have no case."""
+    return Address(address.host.lower(), address.port)
+
+
 def cannot_connect(host: str, remedy: str) -> str:
     """Return the error text for a wildcard host that others would be told to connect to."""
     return f"no client can connect to {host}: {remedy}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from kwire.net.address import Address
+from kwire.net.address import Address, address_key, local_host
 from kwire.proxy.data_path.given_addresses import GivenAddress
 from kwire.proxy.flows.flow import Flow, Notice
 from kwire.proxy.flows.node_addresses import NodeRole
@@ -245,13 +245,3 @@ class AddressBook:
         """Show a notice to whoever watches the proxy."""
         if self._opener is not None:
             self._opener.tell(notice)
-
-
-def local_host(host: str) -> str:
-    """Return a host in lower case, and the address of loopback for `localhost`."""
-    return "127.0.0.1" if host.lower() == "localhost" else host.lower()
-
-
-def address_key(address: Address) -> Address:
-    """Return the address with its host in lower case: names of hosts have no case."""
-    return Address(address.host.lower(), address.port)

@@ -20,8 +20,7 @@ from kwire.messages.a60_describe_cluster import DescribeClusterResponse
 from kwire.messages.endpoint_type import EndpointType
 from kwire.messages.metadata_topic import is_metadata_topic, metadata_logs
 from kwire.messages.registry import api_keys, request
-from kwire.net.address import Address, is_wildcard
-from kwire.proxy.addresses.address_book import local_host
+from kwire.net.address import Address, is_wildcard, local_host
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.flows.decoded import DecodedFlow

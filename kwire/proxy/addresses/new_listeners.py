@@ -24,13 +24,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 from kwire.errors import KwireError
-from kwire.net.address import Address
+from kwire.net.address import Address, address_key
 from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.addresses.address_book import (
     AddressBook,
     MessageAddress,
     OnListener,
-    address_key,
 )
 from kwire.proxy.addresses.opened_listeners import PER_NODE, OpenedListener, OpenedListeners
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
@@ -55,7 +54,7 @@ class NewListeners:
 
     allowed: the addresses that count; by default those at the hosts of the proxy's own nodes. New
     listeners are like the first of the proxy's: at the same host, with the same TLS. given: keeps
-    the addresses.
+    the addresses, and is open.
     """
 
     def __init__(
@@ -76,7 +75,6 @@ class NewListeners:
         self._reported = ReportedTexts(REPORTED)
 
     async def __aenter__(self) -> Self:
-        self._given.read()
         for former in self._given:
             self._book.restore(former)
             if former.believed:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from kwire.net.address import Address
-from kwire.proxy.addresses.address_book import MessageAddress, OnListener, address_key
+from kwire.net.address import Address, address_key
+from kwire.proxy.addresses.address_book import MessageAddress, OnListener
 from kwire.proxy.data_path.given_addresses import GivenAddress
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.flows.flow import Flow, Outcome

@@ -13,17 +13,17 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, InstanceOf
+from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf
 
 from kwire.errors import LocalError
-from kwire.net.address import Address
-from kwire.operating_system import flush_folder
-from kwire.permissions import changeable_by_others, open_private
+from kwire.net.address import Address, address_key
+from kwire.operating_system import BINARY, flush_folder, hold_file
+from kwire.permissions import PRIVATE, changeable_by_others, open_private
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import CannotListen, Proxy
-from kwire.text.untrusted import read_text
+from kwire.text.untrusted import cut_repr, read_text
 from kwire.text.yaml_file import BadFile, Strict, read_yaml
 
 MOST = 2000
@@ -36,7 +36,7 @@ _HEAD = "# Addresses that `kwire proxy` has given out: it listens there when it 
 
 
 class CannotKeep(LocalError):
-    """The file of given addresses cannot be written."""
+    """The file of given addresses cannot be written, or another proxy does."""
 
 
 class BadAddressFile(BadFile):
@@ -58,19 +58,61 @@ class GivenAddress:
     believed: bool = True
 
 
-_At = Annotated[InstanceOf[Address], BeforeValidator(lambda value: Address.parse(str(value)))]
+def _address(value: Any) -> Any:
+    if isinstance(value, Address):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"{cut_repr(value)} is no address: write host:port")
+    return Address.parse(value)
+
+
+def _with_port(address: Address) -> Address:
+    if not address.port:
+        raise ValueError(f"{address} is no port that anybody can connect to: give another one")
+    return address
+
+
+At = Annotated[InstanceOf[Address], BeforeValidator(_address)]
+"""An address in a file."""
+
+ConnectTo = Annotated[At, AfterValidator(_with_port)]
+"""An address in a file that somebody connects to."""
+
+NodeId = Annotated[int, Field(ge=0, lt=1 << 31)]
+"""Kafka's node.id."""
 
 
 class _AddressLine(Strict):
-    given: _At
-    upstream: _At
-    node: int | None = None
+    given: ConnectTo
+    upstream: ConnectTo
+    node: NodeId | None = None
     listener: str = ""
     believed: bool = True
 
 
+def _lead_to_nodes(lines: tuple[_AddressLine, ...]) -> tuple[_AddressLine, ...]:
+    """Return the lines. Raises ValueError if an address is given twice, or leads to itself."""
+    upstreams: dict[Address, Address] = {}
+    for number, line in enumerate(lines, 1):
+        given = address_key(line.given)
+        if given in upstreams:
+            raise ValueError(f"[{number}] gives out {line.given} a second time: remove one of them")
+        upstreams[given] = address_key(line.upstream)
+    for number, line in enumerate(lines, 1):
+        address, passed = address_key(line.given), set[Address]()
+        while (upstream := upstreams.pop(address, None)) is not None:
+            passed.add(address)
+            if upstream in passed:
+                raise ValueError(
+                    f"[{number}] leads back to {upstream}, which the proxy itself gives out: an"
+                    " upstream is the address of a node"
+                )
+            address = upstream
+    return lines
+
+
 class _AddressFile(Strict):
-    addresses: tuple[_AddressLine, ...] = ()
+    addresses: Annotated[tuple[_AddressLine, ...], AfterValidator(_lead_to_nodes)] = ()
 
 
 class GivenAddresses:
@@ -84,8 +126,27 @@ class GivenAddresses:
         self.path = path
         self.ports = ports
         self._by_address: dict[Address, GivenAddress] = {}
+        self._lock: int | None = None
         self._saving = asyncio.Lock()
         self._unsaved = True
+
+    async def __aenter__(self) -> Self:
+        """Take the file from other proxies and read it; also check that it can be written.
+
+        Raises BadAddressFile, CannotKeep.
+        """
+        self._hold()
+        try:
+            self.read()
+            await self.save()
+        except BaseException:
+            self._release()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        async with self._saving:  # what is being written is still this proxy's
+            self._release()
 
     def __iter__(self) -> Iterator[GivenAddress]:
         return iter(tuple(self._by_address.values()))
@@ -117,11 +178,13 @@ class GivenAddresses:
         """Add an address that is to be given, or replace what is known of it."""
         if len(address.listener_name) > NAME_LENGTH:
             address = replace(address, listener_name="")
-        if address.given not in self._by_address and len(self._by_address) >= MOST:
-            known = self._by_address.values()
-            del self._by_address[min(known, key=lambda one: one.believed).given]
-        if self._by_address.get(address.given) != address:
-            self._by_address[address.given] = address
+        if address.node_id is not None and address.node_id < 0:  # of a message, not of a node
+            address = replace(address, node_id=None)
+        key, known = address_key(address.given), self._by_address
+        if key not in known and len(known) >= MOST:
+            del known[min(known, key=lambda one: known[one].believed)]
+        if known.get(key) != address:
+            known[key] = address
             self._unsaved = True
 
     async def save(self) -> None:
@@ -137,6 +200,27 @@ class GivenAddresses:
                 except CannotKeep:
                     self._unsaved = True
                     raise
+
+    def _hold(self) -> None:
+        if self.path is None:
+            return
+        path = self.path.resolve()
+        lock = path.with_name(f".{path.name}.lock")  # the file itself is replaced
+        try:
+            self._lock = os.open(lock, os.O_RDWR | os.O_CREAT | BINARY, PRIVATE)
+        except OSError as error:
+            raise _cannot_keep(self.path, error) from error
+        if not hold_file(self._lock):
+            self._release()
+            raise CannotKeep(
+                f"{self.path} is another running proxy's, which holds {lock}: give each proxy a"
+                " file of its own"
+            )
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     async def listen(
         self, proxy: Proxy, listener: Listener, former: Address | None
@@ -195,4 +279,8 @@ def _write(path: Path, text: str) -> None:
         fresh.replace(path)
         flush_folder(path.parent)
     except OSError as error:
-        raise CannotKeep(f"{name} cannot be written: {error.strerror or error}") from error
+        raise _cannot_keep(name, error) from error
+
+
+def _cannot_keep(path: Path, error: OSError) -> CannotKeep:
+    return CannotKeep(f"{path} cannot be written: {error.strerror or error}")

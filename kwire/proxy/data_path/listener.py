@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kwire.net.address import Address
+from kwire.net.address import Address, local_host
 from kwire.net.frames import FRAME_LIMIT
 from kwire.net.tls import ClientTls, ServerTls
 
@@ -46,7 +46,7 @@ class Listener:
     def connects_to_itself(self) -> bool:
         """True if it would connect to itself, as far as the addresses tell."""
         here, there = self.listen, self.upstream
-        return here.port == there.port and _local_host(here.host) == _local_host(there.host)
+        return here.port == there.port and _reached(here.host) == _reached(there.host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +82,6 @@ class Limits:
         return max(0.01, min(1.0, shortest / 4))
 
 
-def _local_host(host: str) -> str:
+def _reached(host: str) -> str:
     """Return the host at which a client on this machine reaches one that listens at `host`."""
-    return {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, local_host(host))

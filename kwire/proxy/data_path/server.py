@@ -146,9 +146,12 @@ class Proxy:
         except OSError as error:
             reason = why_not_bound(error)
             raise CannotListen(f"cannot listen at {at}: {reason}") from error
+        name = server.sockets[0].getsockname()
+        if replace(listener, listen=Address(host, name[1])).connects_to_itself:
+            server.close()
+            raise CannotListen(f"cannot listen at {at}: the proxy would connect to itself")
         self._servers[listener] = server
         self._open_listeners[listener] = open_listener
-        name = server.sockets[0].getsockname()
         self._addresses[listener] = address = Address(name[0], name[1])
         if self._opened is not None:
             self._opened(listener, address)

@@ -85,10 +85,8 @@ class VirtualNodes:
     async def start(self, proxy: Proxy, image: MetadataImage) -> None:
         """Open the listeners that were given, and those of the image.
 
-        Raises CannotListen, BadAddressFile, CannotKeep.
+        Raises CannotListen.
         """
-        self._given.read()
-        await self._given.save()
         controllers = [
             listener.upstream for listener in self._first if _is_controller(listener.node_id, image)
         ]

@@ -164,7 +164,7 @@ class ClusterRuntime:
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as parts:
             parts.push_async_callback(self._end_recording)
-            for part in (self.tap, self.feed, self.proxy, self._new):
+            for part in (self._given, self.tap, self.feed, self.proxy, self._new):
                 if part is not None:
                     await parts.enter_async_context(part)
             if self.backend is not None:

@@ -28,11 +28,12 @@ from pydantic import (
 )
 
 from kwire.messages.index import APIS
-from kwire.net.address import Address, cannot_connect, is_loopback, is_wildcard
+from kwire.net.address import cannot_connect, is_loopback, is_wildcard
 from kwire.net.tls import ClientTls, ServerTls
 from kwire.permissions import PRIVATE, changeable_by_others
 from kwire.proxy.capture.record_topic import TopicAddress
 from kwire.proxy.data_path.allowed_nodes import AddressRule
+from kwire.proxy.data_path.given_addresses import At, ConnectTo, NodeId
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.flows.language import Expression, parse
 from kwire.text.untrusted import cut_repr, read_text
@@ -63,14 +64,6 @@ class KeyConflict(ValueError):
     def with_names(self, names: Mapping[str, str]) -> str:
         """Return the sentence with these names for keys; other keys keep their own."""
         return _KEY.sub(lambda key: names.get(key[1], key[1]), self._sentence)
-
-
-def _address(value: Any) -> Any:
-    if isinstance(value, Address):
-        return value
-    if not isinstance(value, str):
-        raise ValueError(f"{cut_repr(value)} is no address: write host:port")
-    return Address.parse(value)
 
 
 def _address_rule(value: Any) -> Any:
@@ -127,7 +120,6 @@ def _relative_to_config(path: Path, info: ValidationInfo) -> Path:
     return Path(info.context or "") / path
 
 
-At = Annotated[InstanceOf[Address], BeforeValidator(_address)]
 Allowed = Annotated[InstanceOf[AddressRule], BeforeValidator(_address_rule)]
 Ports = Annotated[InstanceOf[range], BeforeValidator(_port_range)]
 Match = Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
@@ -158,8 +150,8 @@ class ProxyListenerConfig(Strict):
     """One node, and the address at which the proxy listens in front of it."""
 
     listen: At
-    upstream: At
-    node: int | None = Field(default=None, ge=0)
+    upstream: ConnectTo
+    node: NodeId | None = None
     tls: ServerTlsConfig | None = None
     upstream_tls: ClientTlsConfig | None = None
 

@@ -74,8 +74,9 @@ async def run_of_proxy(
     events: list[Event] = []
     book = AddressBook(host)
     async with (
+        GivenAddresses(file, ports) as given,
         Proxy(listeners or (FIRST,), sinks=[events.append]) as proxy,
-        NewListeners(proxy, book, allowed, GivenAddresses(file, ports)),
+        NewListeners(proxy, book, allowed, given),
     ):
         yield Run(proxy, book, events)
 
@@ -288,6 +289,22 @@ async def test_ports_come_from_a_range_by_the_nodes_ids(file: Path) -> None:
         ("addresses: [{given: nowhere, upstream: a:1}]", "addresses[1].given: 'nowhere' is no"),
         ("addresses: [{given: a:1}]", "addresses[1].upstream: this key is needed"),
         ("[", "this is no YAML"),
+        ("addresses: [{given: a:0, upstream: b:1}]", "addresses[1].given: a:0 is no port that"),
+        ("addresses: [{given: a:1, upstream: b:0}]", "addresses[1].upstream: b:0 is no port that"),
+        *(
+            (f"addresses: [{{given: a:1, upstream: b:1, node: {node}}}]", "addresses[1].node: ")
+            for node in (-1, 2**31, 10**30, "x")
+        ),
+        ("addresses: [{given: A:1, upstream: a:1}]", "addresses: [1] leads back to a:1, which"),
+        (
+            "addresses: [{given: c:1, upstream: a:1}, {given: a:1, upstream: b:1},"
+            " {given: b:1, upstream: a:1}]",
+            "addresses: [1] leads back to a:1, which the proxy itself gives out: an upstream is",
+        ),
+        (
+            "addresses: [{given: a:1, upstream: b:1}, {given: A:1, upstream: b:2}]",
+            "addresses: [2] gives out A:1 a second time: remove one of them",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read_ends_the_start(file: Path, text: str, said: str) -> None:
@@ -340,7 +357,9 @@ def test_the_addresses_that_no_node_has_named_go_first(monkeypatch: pytest.Monke
 async def test_a_link_to_the_file_stays_one(tmp_path: Path) -> None:
     link, real = tmp_path / "link.yaml", tmp_path / "real.yaml"
     link.symlink_to(real)
-    await GivenAddresses(link).save()
+    async with GivenAddresses(link):
+        with pytest.raises(CannotKeep):
+            await GivenAddresses(real).__aenter__()
     assert link.is_symlink()
     assert real.read_text().endswith("addresses: []\n")
 
@@ -350,3 +369,42 @@ def test_what_is_no_regular_file_is_neither_waited_for_nor_replaced(tmp_path: Pa
     os.mkfifo(pipe)
     with pytest.raises(BadAddressFile, match="no regular file"):
         GivenAddresses(pipe).read()
+
+
+async def test_two_proxies_do_not_share_a_file(file: Path) -> None:
+    async with run_of_proxy(file) as run:
+        told = await run.seek(2, TWO)
+        with pytest.raises(CannotKeep) as caught:
+            async with run_of_proxy(file):
+                pass
+        lock = file.with_name(f".{file.name}.lock")
+        assert str(caught.value) == (
+            f"{file} is another running proxy's, which holds {lock}: give each proxy a file of its"
+            " own"
+        )
+        assert read(file)[0][-1].given == told  # to look at it needs no lock
+    async with run_of_proxy(file) as run:
+        assert run.book.proxy_address(TWO) == told
+
+
+async def test_what_is_written_can_be_read_whatever_messages_say(file: Path) -> None:
+    async with GivenAddresses(file) as given:
+        for number, node_id in enumerate((-1, -(2**31), 0, 2**31 - 1, None), 1):
+            for host in ("here", "HERE"):
+                at = Address(host, number)
+                given.add(GivenAddress(given=at, upstream=TWO, node_id=node_id))
+        await given.save()
+    assert [one.node_id for one in read(file)[0]] == [None, None, 0, 2**31 - 1, None]
+
+
+async def test_no_listener_connects_to_itself() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    node = Address("LOCALHOST", port)
+    async with run_of_proxy(None, ports=range(port, port + 1)) as run:
+        told = await run.seek(0, node, by_node=False)
+        assert told == (
+            f"no listener could be opened for it: cannot listen at 127.0.0.1:{port}: the proxy"
+            " would connect to itself"
+        )
+        assert not await accepts(node)

@@ -96,10 +96,11 @@ async def following(
     start: MetadataImage, given: GivenAddresses | None = None
 ) -> AsyncIterator[Following]:
     events: list[Event] = []
+    given = given or GivenAddresses()
     nodes = VirtualNodes(
         [FIRST], lambda one: AllowedNodes().refusal(one, [FIRST.upstream]), given=given
     )
-    async with Proxy(sinks=[events.append]) as proxy:
+    async with given, Proxy(sinks=[events.append]) as proxy:
         await nodes.start(proxy, start)
         yield Following(proxy, nodes, events)
 
