@@ -293,3 +293,13 @@ def _header(schema: object, version: int, sync: bytes, *, shows_secrets: bool) -
     stream = BytesIO()
     fastavro.schemaless_writer(stream, HEADER, {"magic": MAGIC, "meta": meta, "sync": sync})
     return stream.getvalue()
+
+
+def begins_header(data: bytes) -> bool:
+    """True for a header of the current version, or its first bytes."""
+    for shows_secrets in (False, True):
+        header = _header(SCHEMA, VERSION, bytes(SYNC_SIZE), shows_secrets=shows_secrets)
+        fixed = header[:-SYNC_SIZE]
+        if len(data) <= len(header) and data[: len(fixed)] == fixed[: len(data)]:
+            return True
+    return False

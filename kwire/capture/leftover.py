@@ -11,8 +11,9 @@ from glob import escape
 from itertools import count
 from pathlib import Path
 
-from kwire.capture.file import CannotRecord, hidden
-from kwire.capture.reading import capture_info
+from kwire.capture.appending import PAGES
+from kwire.capture.file import CannotRecord, begins_header, hidden
+from kwire.capture.reading import NewerCapture, read_info
 from kwire.capture.repair import repair_capture
 from kwire.errors import FileError
 from kwire.operating_system import is_held
@@ -34,11 +35,14 @@ def set_aside(path: Path) -> None:
 
 
 def leftovers(path: Path) -> list[Path]:
-    """Return the names of the captures for `kwire proxy -w PATH` that were left unfinished."""
+    """Return the names of the captures for `kwire proxy -w PATH` that were left unfinished.
+
+    What somebody writes now is none of them.
+    """
     name = "capture-*.avro" if path.is_dir() else f"{escape(path.stem)}-recovered-*{path.suffix}"
     folder = path if path.is_dir() else path.parent
     parts = sorted(folder.glob(f".{name}.part"))
-    return [part.with_name(part.name[1:].removesuffix(".part")) for part in parts]
+    return [part.with_name(part.name[1:].removesuffix(".part")) for part in parts if _is_left(part)]
 
 
 def recover(names: list[Path]) -> Iterator[str]:
@@ -49,10 +53,10 @@ def recover(names: list[Path]) -> Iterator[str]:
     for name in names:
         part = hidden(name)
         try:
-            if is_held(part) or name.exists():
+            if name.exists():
                 continue
-            if not part.stat().st_size or part.stat().st_size == capture_info(part).start:
-                part.unlink()  # killed before its first record
+            if _has_no_record(part):
+                part.unlink()
                 continue
             done = repair_capture(part)
             part.rename(name)
@@ -61,3 +65,29 @@ def recover(names: list[Path]) -> Iterator[str]:
         else:
             lost = f"; {done.lost} bytes of it are no whole record" if done.lost else ""
             yield f"{done.records} records that a killed process left are in {name}{lost}"
+
+
+def _is_left(part: Path) -> bool:
+    try:
+        return not is_held(part)
+    except FileNotFoundError:  # it has got its name meanwhile
+        return False
+
+
+def _has_no_record(part: Path) -> bool:
+    """True if the process was killed before its first record, also within the header.
+
+    Zeros at the end are of a page that was written whole (`AppendedFile`).
+    """
+    start = 0
+    with part.open("rb") as file:
+        try:
+            start = read_info(file, part).start
+        except NewerCapture:
+            return False
+        except FileError:
+            pass
+        file.seek(start)
+        data = file.read(PAGES + 1)
+    rest = data.rstrip(b"\0")
+    return len(data) <= PAGES and (not rest or (not start and begins_header(rest)))

@@ -81,17 +81,40 @@ def test_one_that_is_being_written_is_left_alone(path: Path) -> None:
     file = CaptureFile(path)
     with pytest.raises(CannotRecord, match="is being written by another process"):
         set_aside(path)
-    assert list(recover([path])) == []
+    in_folder = CaptureFile(path.with_name("capture-1-00000.avro"))
+    assert leftovers(path.parent) == []
+    in_folder.close()
     file.write(RecordEncoder().encode(RECORDS[0]))
     file.close()
     assert read(path) == (RECORDS[:1], [])
     set_aside(path)  # nothing is left of it
 
 
-def test_one_without_a_record_is_removed(path: Path) -> None:
-    killed(path, 0)
-    assert list(recover([path])) == []
-    assert list(path.parent.iterdir()) == []
+@pytest.mark.parametrize("shows_secrets", [False, True])
+@pytest.mark.parametrize("page", [b"", bytes(4096)], ids=["", "page"])
+def test_one_that_was_killed_before_its_first_record_is_removed(
+    path: Path, page: bytes, *, shows_secrets: bool
+) -> None:
+    """Up to every byte of the header; a page that is written whole has zeros behind them."""
+    whole = path.with_name("whole.avro")
+    file = CaptureFile(whole, shows_secrets=shows_secrets)
+    header = hidden(whole).read_bytes()
+    file.close()
+    for size in (*range(0, len(header), 50), *range(len(header) - 20, len(header) + 1)):
+        hidden(path).write_bytes((header[:size] + page)[: max(size, len(page))])
+        assert list(recover([path])) == []
+        assert list(path.parent.iterdir()) == []
+
+
+def test_what_is_not_known_to_be_empty_stays(path: Path) -> None:
+    """What another program wrote, zeros before more, and a capture of a later version."""
+    file = CaptureFile(path, version=99)
+    part = hidden(path)
+    for content in (part.read_bytes(), b"Obj\1\2\2a", bytes(1024 * 1024) + b"x"):
+        part.write_bytes(content)
+        (text,) = recover([path])
+        assert text.startswith(f"the recording that a killed process left stays in {part}: ")
+    file.discard()
 
 
 def test_what_is_damaged_before_its_end_stays_and_is_told(path: Path) -> None:
