@@ -107,7 +107,7 @@ def test_one_that_was_killed_before_its_first_record_is_removed(
 
 
 def test_what_is_not_known_to_be_empty_stays(path: Path) -> None:
-    """What another program wrote, zeros before more, and a capture of a later version."""
+    """Foreign content, zeros before more, and a capture of a later version."""
     file = CaptureFile(path, version=99)
     part = hidden(path)
     for content in (part.read_bytes(), b"Obj\1\2\2a", bytes(1024 * 1024) + b"x"):
