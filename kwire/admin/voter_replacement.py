@@ -180,5 +180,5 @@ def _votes(quorum: QuorumInfo, node_id: int, directory_id: UUID) -> bool:
 def _not_added(node_id: int, error: KwireError) -> str:
     return (
         f"controller {node_id} does not vote now: its old directory id is removed, and adding the"
-        f" new one failed: {error}; then kwire quorum replace {node_id} again"
+        f" new one failed: {error}; run kwire quorum replace {node_id} again when that is mended"
     )
