@@ -6,6 +6,7 @@ has an id once.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -99,14 +100,22 @@ async def plan_replacement(
 ) -> VoterReplacement:
     """Ask the cluster for the plan, again for `wait` seconds while it has problems; None: once.
 
-    A controller that has just started takes a moment to follow, to register and to answer.
+    A controller that has just started takes a moment to follow, to register and to answer. That
+    nothing is needed takes a second look, ALIVE_MS later: a process that was killed a moment ago
+    has fetched, too.
+
     controllers: a client of the controllers themselves; `admin` if it is one.
     """
     deadline = None if wait is None else Deadline(Timeouts(operation=wait))
+    seemed_alive = False
     while True:
         quorum = await admin.describe_metadata_quorum()
         nodes = (await controllers.describe_cluster()).nodes.values()
         planned = replacement(quorum, nodes, voter_id)
+        if not planned.needed and not seemed_alive:
+            seemed_alive = True
+            await asyncio.sleep(ALIVE_MS / 1000)
+            continue
         if planned.needed and not planned.addition.problems:
             checked = await with_answers(planned.addition, connect)
             planned = replace(planned, addition=checked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import UUID
@@ -12,9 +13,16 @@ from kwire.admin.client import AdminClient
 from kwire.admin.errors import DuplicateVoter, VoterNotFound
 from kwire.admin.quorum import QuorumInfo, ReplicaState
 from kwire.admin.voter_change_plan import VoterChangePlan
-from kwire.admin.voter_replacement import NotReplaced, VoterReplacement, replace_voter
+from kwire.admin.voter_replacement import (
+    NotReplaced,
+    VoterReplacement,
+    plan_replacement,
+    replace_voter,
+)
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
+from kwire.net.secure_connect import SecureConnect
+from kwire.net.security import PLAINTEXT
 from tests.support.virtual_time import in_virtual_time
 
 OLD, NEW = UUID(int=1), UUID(int=2)
@@ -94,3 +102,46 @@ async def test_what_somebody_else_has_done_is_left_out() -> None:
 async def test_a_step_that_fails_says_what_was_done_before(leader: Leader, text: str) -> None:
     with pytest.raises(NotReplaced, match=text):
         await replaced(leader)
+
+
+@dataclass
+class Clocked:
+    """A leader whose voter 3 fetches until a moment: `stopped`, in seconds from now on."""
+
+    stopped: float
+    nodes: dict[int, Any] = field(default_factory=dict)
+    begun: float = field(default_factory=lambda: time.monotonic())
+
+    async def describe_cluster(self) -> Clocked:
+        return self
+
+    async def describe_metadata_quorum(self) -> QuorumInfo:
+        passed = time.monotonic() - self.begun
+
+        def replica(id: int, until: float) -> ReplicaState:
+            at = 10_000_000 + int(1000 * until)
+            return ReplicaState(
+                replica_id=id,
+                replica_directory_id=UUID(int=id),
+                log_end_offset=9,
+                last_fetch_timestamp=at,
+                last_caught_up_timestamp=at,
+            )
+
+        return QuorumInfo(
+            leader_id=1,
+            leader_epoch=1,
+            high_watermark=9,
+            voters=(replica(1, passed), replica(3, min(passed, self.stopped))),
+            observers=(),
+        )
+
+
+@in_virtual_time
+@pytest.mark.parametrize(("stopped", "needed"), [(-0.5, True), (1e9, False)])
+async def test_a_voter_that_was_killed_a_moment_ago_does_not_pass_for_alive(
+    stopped: float, needed: bool
+) -> None:
+    admin = cast(AdminClient, Clocked(stopped))
+    planned = await plan_replacement(admin, admin, 3, connect=SecureConnect(PLAINTEXT))
+    assert planned.needed is needed
