@@ -51,9 +51,9 @@ LEADER_SILENT = FindingKind(
 NOT_HEARD = FindingKind(
     id="check/not-heard",
     verdict=FindingVerdict.UNKNOWN,
-    meaning="The controller names a leader, which does not say that it follows: it has had no fetch"
-    " of it, or it was not reached, and another one leads. A controller that is cut off goes on"
-    " naming its last leader (KIP-996).",
+    meaning="The controller names a leader, and it is not known if it follows: that leader has"
+    " received no fetch from it, or was not reached while another controller leads. A controller"
+    " that is cut off goes on naming its last leader (KIP-996).",
     advice="ask again in a moment; if it stays, check its way to the leader",
     source="KIP-996",
 )
@@ -61,15 +61,15 @@ NO_ANSWER = FindingKind(
     id="check/no-answer",
     verdict=FindingVerdict.PROBLEM,
     meaning="No controller with this id answers at any address that is known.",
-    advice="by the reason: start it, correct the addresses, or in the file of --command-config TLS"
-    " and SASL",
+    advice="depending on the reason: start it, or correct the addresses, or TLS and SASL in the"
+    " file of --command-config",
 )
 NOT_TOLD = FindingKind(
     id="check/not-told",
     verdict=FindingVerdict.UNKNOWN,
     meaning="The controller answers, but not whom it follows, or there is no leader to ask.",
-    advice="by the reason: upgrade, restart or relieve the controller, or with an authorizer allow"
-    " CLUSTER_ACTION on the cluster",
+    advice="depending on the reason: upgrade the controller, restart it, reduce its load, or with"
+    " an authorizer allow CLUSTER_ACTION on the cluster",
 )
 SAFE = FindingKind(
     id="check/safe-to-restart",
@@ -176,9 +176,9 @@ def _follows(evidence: Evidence, node_id: int, node: NodeEvidence) -> Finding:
         return NOT_HEARD(f"{text}, which was not asked", *_leader_elsewhere(quorum))
     silent = None if replica is None else quorum.silent_ms(replica)
     if replica is None or silent is None:
-        return NOT_HEARD(f"{text}, which has had no fetch of it")
+        return NOT_HEARD(f"{text}, which has received no fetch from it")
     if silent >= limit_ms:
-        return NOT_HEARD(f"{text}, which has had no fetch of it for {seconds_text(silent)}")
+        return NOT_HEARD(f"{text}, which has received no fetch from it for {seconds_text(silent)}")
     lag, behind = quorum.lag(replica), behind_ms(quorum, replica)
     known = "" if lag is None else f", {count(max(lag, 0), 'record')} behind"
     times = [] if behind is None else [f"caught up {seconds_text(behind)} ago"]

@@ -1,4 +1,4 @@
-"""The steps for a node that gave no answer: by the reason, and rights only where they are missing.
+"""The steps for a node that gave no answer: by its reason, and rights only where they are missing.
 
 The reasons are the sentences of kwire's errors, which evidence keeps.
 """
@@ -99,4 +99,4 @@ def rights(evidence: Evidence) -> list[str]:
     if evidence.principal is None:
         # Only the authorizer knows as whom it took us.
         return [f"with an authorizer, as a super user: {command}"]
-    return ["as a super user:", command]
+    return ["log in as a super user", command]

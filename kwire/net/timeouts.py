@@ -42,7 +42,7 @@ class Timeouts:
     def __post_init__(self) -> None:
         for seconds in (self.operation, self.connect, self.request):
             if seconds is not None and not seconds > 0:
-                raise InvalidValue(f"a limit of {seconds:g} s is none: give seconds above 0")
+                raise InvalidValue(f"a time limit must be above 0 s, not {seconds:g} s")
 
     @property
     def connect_seconds(self) -> float:

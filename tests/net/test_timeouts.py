@@ -69,9 +69,9 @@ def test_a_limit_without_a_meaning_is_refused_with_its_line(
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_a_limit_that_is_none_is_refused(seconds: float) -> None:
+def test_a_limit_of_nothing_is_refused(seconds: float) -> None:
     for name in ("operation", "connect", "request"):
-        with pytest.raises(InvalidValue, match="give seconds above 0"):
+        with pytest.raises(InvalidValue, match="must be above 0 s"):
             Timeouts(**{name: seconds})
-    with pytest.raises(InvalidValue, match="give seconds above 0"):
+    with pytest.raises(InvalidValue, match="must be above 0 s"):
         AdminClient(bootstrap_servers="a:1", timeout=seconds)

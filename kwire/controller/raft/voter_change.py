@@ -14,7 +14,7 @@ from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
 
 IN_DOUBT = "This leader stopped leading; the new voters may still be committed, from its log"
-"""How a leader says that a change is neither made nor given up."""
+"""The answer of a leader when a change is neither made nor given up."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -65,8 +65,8 @@ UNNAMED = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="A controller answers at the endpoint of a voter but does not tell its node id, so that"
     " it may be another one.",
-    advice="by the reason: upgrade, restart or relieve the controller, or with an authorizer allow"
-    " DESCRIBE_CONFIGS on the cluster",
+    advice="depending on the reason: upgrade the controller, restart it, reduce its load, or with"
+    " an authorizer allow DESCRIBE_CONFIGS on the cluster",
     source="KIP-919",
     unasked=True,
 )

@@ -22,8 +22,8 @@ NONE_ANSWER = FindingKind(
     id="nodes/none-answer",
     verdict=FindingVerdict.PROBLEM,
     meaning="None of the addresses that were given is answered by a node of Kafka.",
-    advice="by the reason: start the nodes, correct the addresses, or in the file of"
-    " --command-config TLS and SASL",
+    advice="depending on the reason: start the nodes, or correct the addresses, or TLS and SASL in"
+    " the file of --command-config",
     source="KIP-919",
     unasked=True,
 )
@@ -31,7 +31,7 @@ UNREACHABLE = FindingKind(
     id="nodes/unreachable",
     verdict=FindingVerdict.WARNING,
     meaning="A bootstrap address is not answered, though others are.",
-    advice="by the reason: start the node, or leave the address out where it is used",
+    advice="depending on the reason: start the node, or leave the address out where it is used",
     source="KIP-899",
     unasked=True,
 )
@@ -55,9 +55,9 @@ REFUSED = FindingKind(
     id="nodes/refused",
     verdict=FindingVerdict.UNKNOWN,
     meaning="A node answers but refuses a request; the checks that need its answer are incomplete.",
-    advice="by the reason: with an authorizer, give the principal DESCRIBE, DESCRIBE_CONFIGS and"
-    " CLUSTER_ACTION on the cluster; controllers older than Kafka 3.7 do not have all of these"
-    " requests",
+    advice="depending on the reason: with an authorizer, give the principal DESCRIBE,"
+    " DESCRIBE_CONFIGS and CLUSTER_ACTION on the cluster; controllers older than Kafka 3.7 do not"
+    " have all of these requests",
     source="KIP-919",
     unasked=True,
 )

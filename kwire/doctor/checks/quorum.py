@@ -43,8 +43,8 @@ LEADER_UNKNOWN = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="No controller that was reached told whom it follows, or the one that they follow does"
     " not describe the quorum, so that it is not known if one leads.",
-    advice="by the reason: upgrade, restart or relieve the controllers, or with an authorizer allow"
-    " CLUSTER_ACTION on the cluster",
+    advice="depending on the reason: upgrade the controllers, restart them, reduce their load, or"
+    " with an authorizer allow CLUSTER_ACTION on the cluster",
     source="KIP-595",
     unasked=True,
 )

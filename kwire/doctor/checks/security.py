@@ -53,8 +53,8 @@ NOT_TOLD = FindingKind(
     verdict=FindingVerdict.UNKNOWN,
     meaning="A controller does not tell the protocol of its listener for the quorum, nor how it"
     " logs in to the others.",
-    advice="by the reason: restart or relieve the controller, or with an authorizer allow"
-    " DESCRIBE_CONFIGS on the cluster; Kafka before 3.7 does not tell it",
+    advice="depending on the reason: restart the controller, reduce its load, or with an"
+    " authorizer allow DESCRIBE_CONFIGS on the cluster; Kafka before 3.7 does not tell it",
     source="KIP-919",
 )
 FINE = FindingKind(

@@ -9,7 +9,7 @@ from kwire.error_codes import ErrorCode
 from kwire.logdir.quorum_state import LAST_EPOCH
 
 EPOCHS_AHEAD = 1 << 10
-"""How many epochs a peer may always be ahead: of elections that this replica did not see."""
+"""Epochs by which a peer may always be ahead: of elections that this replica did not see."""
 
 GREATEST_ASKED = 1 << 30
 """The greatest epoch in a request of a peer that is further ahead; requests come from anybody."""

@@ -1,4 +1,4 @@
-"""The account of a file of packets: what was read, and what was not, by reason."""
+"""The balance of a file of packets: what was read, and what was not, by reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kwire.proxy.capture.packets.conversation import Content, Conversation
 
 
 class Item(NamedTuple):
-    """A line of the account. lost: something is missing that may have been Kafka's."""
+    """A line of the balance. lost: something is missing that may have been Kafka's."""
 
     name: str
     text: str
