@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self, cast
 
 import typer
 
 from kwire.cli.capture_files import Captures, print_written
-from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flow_options import From, Meant, To, expression
+from kwire.operating_system import TERMINATION
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from kwire.capture import CaptureRecord
     from kwire.proxy.capture.packets.balance import Balance
 
@@ -77,6 +81,7 @@ def import_(
     """Make a capture of what tcpdump has written on a broker, and print what became of each packet.
 
     If packets were lost, cut or cannot be read, the capture has the rest, and the exit code is 1.
+    After Ctrl-C it has what was read until then.
 
     \b
     tcpdump -i any -s 0 -B 65536 -w broker.pcap port 9092
@@ -88,21 +93,77 @@ def import_(
 
     file, encoder, count = CaptureFile(out, shows_secrets=show_secrets), RecordEncoder(), 0
     balances: list[tuple[str, Balance]] = []
+    reading = _UntilCtrlC()
     try:
-        for records in _imported(packets, frozenset(node_port or ()), show_secrets, balances):
-            file.write(*map(encoder.encode, records))
-            count += 1
+        with reading:
+            ports = frozenset(node_port or ())
+            for records in _imported(packets, ports, show_secrets, balances, reading):
+                file.write(*map(encoder.encode, records))
+                count += 1
         file.close()
     except (KwireError, OSError, KeyboardInterrupt):
         file.discard()
+        if reading.stopped:  # before there was a packet
+            raise KeyboardInterrupt from None
         raise
     if count:
         print_written(count, out)
     losses = [loss for name, balance in balances for loss in _print_balance(name, balance)]
+    if reading.stopped:
+        has = f"{out} has what was read until then" if count else f"{out} was not made"
+        unread = ", ".join(map(str, packets[len(balances) :]))
+        typer.echo(f"Stopped: {has}{unread and f'; not read: {unread}'}.", err=True)
+        raise typer.Exit(INTERRUPTED)
     if not count:
         print_written(count, out)  # fails, behind the balance that says why nothing was written
     if losses:
         raise CommandFailed(f"not all is in the capture: {'; '.join(losses)}")
+
+
+class _UntilCtrlC:
+    """Reads files up to the first Ctrl-C or SIGTERM, at which they end; a second one is raised."""
+
+    def __init__(self) -> None:
+        self.stopped = self._waits = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for name in ("SIGINT", *TERMINATION):
+            number = getattr(signal, name, None)
+            # A shell starts a script's background jobs with SIGINT ignored.
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def file(self, file: BufferedReader) -> BinaryIO:
+        """Return a file that has its bytes, and ends at a signal."""
+        self._file = file
+        return cast(BinaryIO, self)
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes of the file, after a signal no more than are there."""
+        data = b""
+        try:
+            self._waits = True
+            while not self.stopped and len(data) < size:
+                if not (more := self._file.read1(size - len(data))):
+                    break
+                data += more
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self._waits = False
+        return data
+
+    def _stop(self, *_: object) -> None:
+        self.__exit__()
+        self.stopped = True
+        if self._waits:  # for a pipe that may be silent
+            raise KeyboardInterrupt
 
 
 def _imported(
@@ -110,6 +171,7 @@ def _imported(
     ports: frozenset[int],
     show_secrets: bool,
     balances: list[tuple[str, Balance]],
+    reading: _UntilCtrlC,
 ) -> Iterator[Iterator[CaptureRecord]]:
     """Yield the records of each event; every file is a recording of its own."""
     from uuid import uuid4
@@ -119,14 +181,19 @@ def _imported(
     from kwire.text.ids import uuid_text
 
     for path in packets:
+        if reading.stopped:
+            return
         capture, from_stdin = uuid_text(uuid4()), str(path) == "-"
         name = "stdin" if from_stdin else str(path)
-        with nullcontext(sys.stdin.buffer) if from_stdin else path.open("rb") as file:
-            reading = PacketImport(file, name, ports)
-            balances.append((name, reading.balance))
-            for number, event in enumerate(reading.events()):
+        stdin = cast("BufferedReader", sys.stdin.buffer)
+        with nullcontext(stdin) if from_stdin else path.open("rb") as file:
+            imported = PacketImport(reading.file(file), name, ports)
+            balances.append((name, imported.balance))
+            for number, event in enumerate(imported.events()):
                 at = event.at
                 yield event_records(event, number, capture, at, show_secrets=show_secrets)
+        if reading.stopped:
+            imported.balance.ended = None  # the file may go on
 
 
 def _print_balance(name: str, balance: Balance) -> Iterator[str]:

@@ -12,6 +12,7 @@ import typer
 
 from kwire.cli.conform_options import ReportNotWritten, ReportOptions
 from kwire.cli.conform_screen import show_run
+from kwire.cli.errors import INTERRUPTED
 from kwire.cli.event_loop import run
 from kwire.cli.screen import screen
 from kwire.conform.first_check import FIRST
@@ -24,7 +25,6 @@ from kwire.net.address import Address
 from kwire.text.untrusted import harmless
 
 STOPPED = "stopped with Ctrl-C"
-INTERRUPTED = 130
 
 
 @dataclass(kw_only=True)

@@ -10,6 +10,10 @@ OWN = "kwire"
 """The package whose errors are sentences for the user; any other error is a fault of kwire."""
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+
+
 class CommandFailed(Exception):
     """One sentence for the user, for a failure that no room below has an error for; exit code 1."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.errors import error_sentence
+from kwire.cli.errors import INTERRUPTED, error_sentence
 from kwire.errors import KwireError
 
 if TYPE_CHECKING:
@@ -67,4 +67,4 @@ def _candidates(shell: Shell, line: str) -> list[str]:
 
 
 def _end(*_: object) -> None:
-    raise SystemExit(130)
+    raise SystemExit(INTERRUPTED)

@@ -1,7 +1,10 @@
 """`kwire capture import` accounts for all of a file of packets."""
 
+import io
 import os
+import signal
 import threading
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +116,63 @@ def test_packets_are_read_from_a_pipe(kwire: Command, tmp_path: Path) -> None:
     run = kwire("capture", "import", str(fifo), "-o", str(tmp_path / "second.avro"))
     writer.join()
     assert run.code == 0
+
+
+class _Pipe(io.BytesIO):
+    """A pipe that goes on: a signal comes when somebody waits for more."""
+
+    def __init__(self, data: bytes, number: signal.Signals) -> None:
+        super().__init__(data)
+        self._number = number
+
+    def read1(self, size: int | None = -1) -> bytes:
+        if not (data := super().read1(size)):
+            signal.raise_signal(self._number)
+        return data
+
+
+@pytest.mark.parametrize(
+    ("form", "found"), [("whole", 5), ("within a packet", 3), ("gzip", 5), ("nothing", 0)]
+)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_read_until_ctrl_c_is_written(
+    kwire: Command, tmp_path: Path, form: str, found: int, number: signal.Signals
+) -> None:
+    data, out = (CASES / "01-base.pcap").read_bytes(), tmp_path / "out.avro"
+    packer = zlib.compressobj(wbits=31)
+    gzipped = packer.compress(data) + packer.flush(zlib.Z_FULL_FLUSH)  # without its end
+    forms = {"whole": data, "within a packet": data[:1000], "gzip": gzipped, "nothing": b""}
+    pipe = _Pipe(forms[form], number)
+    run = kwire("capture", "import", "-", "other.pcap", "-o", str(out), stdin=pipe)
+    assert run.code == 130
+    assert list(tmp_path.iterdir()) == ([out] if found else [])
+    if found:
+        text = f"Stopped: {out} has what was read until then; not read: other.pcap.\n"
+        assert run.err == text
+        assert run.out.splitlines()[0].endswith(f" events written to {out}")
+        assert "broken off" not in run.out
+        assert rpcs(kwire, out)[0] == found
+
+
+def test_a_signal_between_two_packets_ends_the_import_behind_them(
+    kwire: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode, out = RecordEncoder.encode, tmp_path / "out.avro"
+    signals = [signal.SIGINT]
+
+    def interrupted(encoder: RecordEncoder, record: CaptureRecord) -> bytes:
+        while signals:
+            signal.raise_signal(signals.pop())
+        return encode(encoder, record)
+
+    monkeypatch.setattr(RecordEncoder, "encode", interrupted)
+    arguments = ("capture", "import", str(CASES / "01-base.pcap"), "-o", str(out))
+    assert kwire(*arguments).code == 130
+    assert 0 <= rpcs(kwire, out)[0] < 5
+    signals += [signal.SIGINT, signal.SIGINT]  # the second one is impatient
+    out.unlink()
+    assert kwire(*arguments).code == 130
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_grows_is_read_up_to_its_last_whole_packet(

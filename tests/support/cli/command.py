@@ -46,9 +46,10 @@ class Command:
         self._capsys = capsys
         self._patch = patch
 
-    def __call__(self, *arguments: str, stdin: bytes = b"") -> Run:
+    def __call__(self, *arguments: str, stdin: bytes | io.BytesIO = b"") -> Run:
         self._capsys.readouterr()
-        self._patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        file = io.BytesIO(stdin) if isinstance(stdin, bytes) else stdin
+        self._patch.setattr(sys, "stdin", io.TextIOWrapper(file))
         with pytest.raises(SystemExit) as exit_:
             main(arguments)
         out, err = self._capsys.readouterr()
