@@ -3,65 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from ssl import SSLContext
 
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.connection import Connection
-from kwire.net.security import Security
-
-CONNECT_TIMEOUT = 2.0
-"""Seconds; a standing node must not use up the time in which a new leader is found."""
+from kwire.net.secure_connect import SecureConnect
 
 
 class NodeConnector:
-    """Connects to nodes with the proxy's own security.
+    """Connects to nodes as the proxy.
 
-    read_security: reads it from its files, at the start and by `renew`. refusal: returns why the
-    proxy must not connect to an address, "" if it may: the metadata log names leaders and brokers,
-    and whoever is there gets what the proxy authenticates with. Raises BadTls, InvalidValue.
+    read: reads security and limits of time from their files, at the start and by `renew`. refusal:
+    returns why the proxy must not connect to an address, "" if it may: the metadata log names
+    leaders and brokers, and whoever is there gets what the proxy authenticates with. Raises BadTls,
+    InvalidValue.
     """
 
     def __init__(
-        self, read_security: Callable[[], Security], refusal: Callable[[Address], str]
+        self, read: Callable[[], SecureConnect], refusal: Callable[[Address], str]
     ) -> None:
-        self._read_security = read_security
+        self._read = read
         self._refusal = refusal
-        self._security, self._context = self._read()
+        self._connect = read()
 
     @property
     def with_sasl(self) -> bool:
         """True if connections authenticate by SASL, so that nodes want it of clients as well."""
-        return self._security.sasl is not None
+        return self._connect.security.sasl is not None
 
-    async def __call__(self, address: Address, within: float = CONNECT_TIMEOUT) -> Connection:
+    async def __call__(self, address: Address, within: float | None = None) -> Connection:
         """Open a connection within so many seconds.
 
         Raises what `Connection.open` raises, and ConnectionFailed for an address not allowed.
         """
         if reason := self._refusal(address):
             raise ConnectionFailed(f"the proxy does not connect to a node at {address}: {reason}")
-        tls = self._security.tls
-        return await Connection.open(
-            address.host,
-            address.port,
-            client_id="kwire-proxy",
-            ssl=self._context,
-            server_hostname=None if tls is None else tls.name,
-            sasl=self._security.sasl,
-            connect_timeout=within,
-        )
+        return await self._connect(address, within)
 
     def renew(self) -> Callable[[], None]:
         """Read the files again for later connections; return a function that undoes it."""
-        before = self._security, self._context
-        self._security, self._context = self._read()
+        before = self._connect
+        self._connect = self._read()
 
         def undo() -> None:
-            self._security, self._context = before
+            self._connect = before
 
         return undo
-
-    def _read(self) -> tuple[Security, SSLContext | None]:
-        security = self._read_security()
-        return security, None if security.tls is None else security.tls.context()

@@ -68,7 +68,7 @@ READ_APIS = api_keys("DescribeConfigs", "ListPartitionReassignments", "DescribeQ
 assert ACTIVE_CONTROLLER_APIS.keys() <= FORWARDABLE, "changes carry the client's principal"
 
 PATIENCE = 10.0
-"""Seconds in which an active controller must be found; an election takes one or two."""
+"""Seconds for which nobody may lead; an election takes one or two."""
 
 PAUSE = 0.1
 """Seconds between two attempts to reach the active controller."""
@@ -148,7 +148,7 @@ class ControllerRouter:
         """
         connections = self._cluster.connections
         loop = asyncio.get_running_loop()
-        end = loop.time() + PATIENCE
+        end = loop.time() + self._cluster.timeouts.request_seconds
         # 1.
         while (leader := await self._leader(end)) is not None:
             node = f"node {self._cluster.live.leader_id}"
@@ -233,12 +233,12 @@ class ControllerRouter:
 
     async def _leader(self, end: float) -> Address | None:
         """Wait for an active controller; return its address, None if there is none in time."""
-        live = self._cluster.live
+        live, now = self._cluster.live, asyncio.get_running_loop().time
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout_at(min(end, now() + PATIENCE)):
                 while live.leader is None:
                     await live.changed()
-        return live.leader if asyncio.get_running_loop().time() < end else None
+        return live.leader if now() < end else None
 
     async def _describe_configs(
         self, request: DescribeConfigsRequest, version: int

@@ -13,9 +13,11 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest, Describe
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.pool import ConnectionPool
+from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import Security, read_security
 from kwire.net.service import ANONYMOUS
 from kwire.net.tasks import cancel_and_wait
+from kwire.net.timeouts import merged, read_timeouts
 from kwire.observer import LiveImage
 from kwire.proxy.data_path.allowed_nodes import AllowedNodes
 from kwire.proxy.data_path.given_addresses import GivenAddresses
@@ -24,11 +26,8 @@ from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.flows.flow import ClientConnection
 from kwire.proxy.serve.callers import Caller, logged_in
 from kwire.proxy.serve.cluster_view import ClusterView
-from kwire.proxy.serve.node_connector import CONNECT_TIMEOUT, NodeConnector
+from kwire.proxy.serve.node_connector import NodeConnector
 from kwire.proxy.serve.virtual_nodes import VirtualNodes
-
-READY = 30.0
-"""Seconds in which the whole metadata log must be read from a leader."""
 
 
 class ServedCluster:
@@ -39,12 +38,12 @@ class ServedCluster:
     lends_rights: they do not. refusal: returns why an address does not count, "" if it does.
 
     listeners: in front of controllers, with node ids; listeners that are opened later have the TLS
-    of the first. client_config: a properties file for the proxy's own connections; without it they
-    have the TLS of the first listener. Their principal needs CLUSTER_ACTION, to fetch the metadata
-    log. lend_rights: let clients act as that principal. cluster_id: needed if controllers before
-    Kafka 3.7 do not tell it. allowed: the addresses that count of those in the metadata. given:
-    keeps those that clients are given. Raises
-    BadTls, InvalidValue.
+    of the first. client_config: a properties file for the proxy's own connections, with their
+    limits of time; without it they have the TLS of the first listener. Their principal needs
+    CLUSTER_ACTION, to fetch the metadata log. lend_rights: let clients act as that principal.
+    cluster_id: needed if controllers before Kafka 3.7 do not tell it. allowed: the addresses that
+    count of those in the metadata. given: keeps those that clients are given. Raises BadTls,
+    InvalidValue.
     """
 
     def __init__(
@@ -66,13 +65,18 @@ class ServedCluster:
 
         self.refusal = refusal
         as_listener = Security(tls=listeners[0].upstream_tls)
-        self.connector = NodeConnector(
-            lambda: as_listener if client_config is None else read_security(client_config),
-            refusal,
-        )
-        self.live = LiveImage(configured, open=self.connector)
+        limits = {} if client_config is None else read_timeouts(client_config)
+        self.timeouts = timeouts = merged(limits)
+
+        def connect() -> SecureConnect:
+            security = as_listener if client_config is None else read_security(client_config)
+            return SecureConnect(security, "kwire-proxy", timeouts=timeouts)
+
+        self.connector = NodeConnector(connect, refusal)
+        # A leader that is silent for longer is left for the next one: its cluster may have another.
+        self.live = LiveImage(configured, open=self.connector, patience=timeouts.connect_seconds)
         self.nodes = VirtualNodes(listeners, refusal, advertised_host, given)
-        self.connections = ConnectionPool(self.connector, connect_timeout=CONNECT_TIMEOUT)
+        self.connections = ConnectionPool(self.connector, connect_timeout=timeouts.request_seconds)
         self.cluster_id = cluster_id
         has_principal = client_config is not None
         self.lends_rights = has_principal and lend_rights
@@ -100,13 +104,14 @@ class ServedCluster:
         # leads.
         async with self.live as live:
             try:
-                async with asyncio.timeout(READY):
+                async with asyncio.timeout(self.timeouts.operation):
                     image = await live.ready()
             except TimeoutError:
                 raise ConnectionFailed(
-                    f"no controller let the metadata log be read within {READY:g} s"
-                    f" ({self.live.trouble or 'none answers'}): check the addresses behind"
-                    " --listen, whether they want TLS or SASL, and that the quorum has a leader"
+                    "no controller let the metadata log be read within"
+                    f" {self.timeouts.operation:g} s ({self.live.trouble or 'none answers'}):"
+                    " check the addresses behind --listen, whether they want TLS or SASL, and that"
+                    " the quorum has a leader"
                 ) from None
             await self._learn_cluster_id()
             try:

@@ -1,6 +1,8 @@
 """A controller dies: what it had listened for goes on at its address, with the next leader."""
 
 import asyncio
+from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -14,6 +16,7 @@ from real_kafka import Layout
 from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
 from tests.support.real_kafka.own_cluster import OwnCluster
 from tests.support.virtual_time import in_virtual_time
+from virtual_nodes.network import LinkFaults, NetworkLoop
 
 PATIENCE = 90.0
 ELECTION = 25.0
@@ -48,6 +51,27 @@ async def controller_id(connection: Connection) -> int:
 def address(served: ServingProxy, node_id: int) -> Address:
     found = {one.node_id: at for one, at in served.proxy.addresses.items()}
     return found[node_id]
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [(3.0, None), (8.0, 180_000)])
+@in_virtual_time
+async def test_a_slow_cluster_is_served(tmp_path: Path, seconds: float, limit: int | None) -> None:
+    """Everything takes so long each way; beyond the default by Kafka's own property."""
+    config = None if limit is None else tmp_path / "client.properties"
+    if config is not None:
+        config.write_text(f"default.api.timeout.ms={limit}\n")
+    network = cast(NetworkLoop, asyncio.get_running_loop()).network
+    async with Quorum(1) as quorum:
+        controllers = {id: Address(*at) for id, at in quorum.addresses.items()}
+        await asyncio.sleep(5)  # it registers itself
+        network.faults = LinkFaults(latency=(seconds, seconds))
+        async with serving(controllers, client_config=config, lend_rights=True) as served:
+            at = address(served, *controllers)
+            async with await Connection.open(
+                at.host, at.port, connect_timeout=300, request_timeout=300
+            ) as client:
+                assert await altered(client, "1") == ErrorCode.NONE
+        network.heal()
 
 
 @in_virtual_time
