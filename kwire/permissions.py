@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from kwire.operating_system import BINARY
+from kwire.operating_system import BINARY, flush_folder
 
 PRIVATE = 0o600
 """Permissions of a file that only its user reads and writes."""
@@ -69,6 +69,20 @@ def write_private(path: Path, text: str) -> None:
     """Write a text of UTF-8 to a private file. Raises OSError."""
     with open_private(path) as file:
         file.write(text.encode())
+
+
+def replace_private(path: Path, data: bytes) -> None:
+    """Return when a private file is on the disk in place of another one. Raises OSError.
+
+    Whatever happens meanwhile, the file is the one before or the new one.
+    """
+    draft = path.with_name(f".{path.name}.new")
+    with open_private(draft) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    flush_folder(path.parent)
 
 
 def make_private_folder(path: Path) -> None:

@@ -18,8 +18,8 @@ from msgspec.json import decode, encode
 from kwire.admin.errors import ReassignmentRefused
 from kwire.admin.reassignment.throttle import ThrottleSetting
 from kwire.errors import InvalidValue, StorageFailed
-from kwire.operating_system import BINARY, flush_folder, lock_file
-from kwire.permissions import changeable_by_others, make_private_folder, open_private
+from kwire.operating_system import BINARY, lock_file
+from kwire.permissions import changeable_by_others, make_private_folder, replace_private
 
 VARIABLE = "KWIRE_STATE"
 """Environment variable with the folder of journals, in place of the user's own."""
@@ -88,15 +88,9 @@ class ThrottleJournal:
         if not settings:
             self.path.unlink(missing_ok=True)
             return
-        draft = self.path.with_suffix(".new")
         text = encode(_Journal(cluster=self._cluster_id, settings=settings))
         try:
-            with open_private(draft) as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self.path)
-            flush_folder(self._folder)
+            replace_private(self.path, text)
         except OSError as error:
             # The error of a full disk names no file.
             raise StorageFailed(

@@ -19,8 +19,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf
 
 from kwire.errors import LocalError
 from kwire.net.address import Address, address_key
-from kwire.operating_system import BINARY, flush_folder, hold_file
-from kwire.permissions import PRIVATE, changeable_by_others, open_private
+from kwire.operating_system import BINARY, hold_file
+from kwire.permissions import PRIVATE, changeable_by_others, replace_private
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.data_path.server import CannotListen, Proxy
 from kwire.text.untrusted import cut_repr, read_text
@@ -268,18 +268,10 @@ class GivenAddresses:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file: whatever happens meanwhile, it is the one before or the new one."""
-    name, path = path, path.resolve()  # a symbolic link stays one
-    fresh = path.with_name(f".{path.name}.new")
     try:
-        with open_private(fresh) as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-        flush_folder(path.parent)
+        replace_private(path.resolve(), text.encode())  # a symbolic link stays one
     except OSError as error:
-        raise _cannot_keep(name, error) from error
+        raise _cannot_keep(path, error) from error
 
 
 def _cannot_keep(path: Path, error: OSError) -> CannotKeep:

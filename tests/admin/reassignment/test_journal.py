@@ -99,7 +99,7 @@ def test_the_folder_can_be_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_full_disk_is_said_with_the_file_and_loses_nothing(tmp_path: Path) -> None:
     with ThrottleJournal("full", tmp_path) as journal:
         journal.write([SETTING])
-        journal.path.with_suffix(".new").symlink_to("/dev/full")
+        journal.path.with_name(f".{journal.path.name}.new").symlink_to("/dev/full")
         with pytest.raises(StorageFailed, match=r"reassignment-full\.json, cannot be written: No"):
             journal.write([SETTING, SETTING])
         assert journal.read() == [SETTING]
