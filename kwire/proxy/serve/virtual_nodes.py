@@ -24,6 +24,7 @@ from kwire.proxy.data_path.given_addresses import CannotKeep, GivenAddress, Give
 from kwire.proxy.data_path.listener import Listener, ListenerGuard
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.flows.flow import NoticeKind
+from kwire.proxy.flows.reports import ReportedTexts
 from kwire.proxy.flows.text import printable
 
 logger = logging.getLogger(__name__)
@@ -60,7 +61,7 @@ class VirtualNodes:
         }
         self._followed: ClusterImage | None = None
         self._failed: set[int] = set()
-        self._reported: set[str] = set()
+        self._reported = ReportedTexts(LIMIT)
 
     @property
     def addresses(self) -> Mapping[int, Address]:
@@ -179,8 +180,7 @@ class VirtualNodes:
                 self._report(proxy, f"no connection to node {id} at {shown}: {reason}")
 
     def _report(self, proxy: Proxy, text: str) -> None:
-        if text not in self._reported and len(self._reported) < LIMIT:
-            self._reported.add(text)
+        if self._reported.is_first(text):
             proxy.tell_about(self._first[0], NoticeKind.ADDRESS_REFUSED, text)
 
 
