@@ -17,7 +17,7 @@ from kwire.net.frames import RequestFrame, ResponseFrame, decode_request, decode
 from kwire.proxy.flows.walk import RECORDS_FIELDS
 
 ZEROS = bytes(64 * 1024)
-"""What stands for the elements behind the cut; more of them than fit are not decoded."""
+"""Stands for the elements behind the cut; more of them than fit are not decoded."""
 
 _STEP = re.compile(r"(\w+)(?:\[(\d+)\])?")
 

@@ -21,7 +21,7 @@ from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
 
 ENCODING = (KwireError, TypeError, AttributeError, ValueError, OverflowError)
-"""What engines raise for values of the wrong type or size, which a filter may leave."""
+"""Errors of engines for values of the wrong type or size, which a filter may leave."""
 
 
 @dataclass(slots=True, eq=False)
