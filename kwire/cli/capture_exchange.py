@@ -70,6 +70,8 @@ def import_(
         list[int] | None,
         typer.Option(
             metavar="PORT",
+            min=1,
+            max=65535,
             help="A port at which nodes listen; repeatable. By default the client is the side that"
             " sends the SYN, and without a SYN the side that sends requests.",
         ),

@@ -175,6 +175,12 @@ def test_a_signal_between_two_packets_ends_the_import_behind_them(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("port", ["0", "65536", "-1"])
+def test_a_port_that_no_node_has_is_wrong_usage(kwire: Command, tmp_path: Path, port: str) -> None:
+    file, out = str(CASES / "01-base.pcap"), str(tmp_path / "out.avro")
+    assert kwire("capture", "import", file, "-o", out, "--node-port", port).code == 2
+
+
 def test_a_file_that_grows_is_read_up_to_its_last_whole_packet(
     kwire: Command, tmp_path: Path
 ) -> None:

@@ -29,6 +29,10 @@ WRONG = {
     "clusters[1].listeners[1].upstream: 'nowhere' is no address": "upstream: nowhere",
     "clusters[1].listeners[1]: the proxy would connect to itself": "upstream: 127.0.0.1:9092",
     "clusters[1].listeners[1].node: Input should be": "upstream: a:1, node: x",
+    "clusters[1].listeners[1].node: Input should be less than 2147483648": (
+        "upstream: a:1, node: 2147483648"
+    ),
+    "clusters[1].listeners[1].upstream: a:0 is no port that anybody": "upstream: a:0",
     "clusters[1].listeners[1].nod: there is no such key": "upstream: a:1, nod: 1",
     "clusters[1].listeners[1].upsteam: there is no such key here; is upstream meant?": "upsteam: a",
 }
