@@ -56,15 +56,15 @@ def test_every_filter_finds_what_it_finds_without_statistics(tmp_path: Path, tab
     with duckdb.connect() as connection:
         connection.register("t", dataset)
         for field in rows.schema:
-            is_null = f'select * from t where "{field.name}" is null'
+            is_null = f'select 1 from t where "{field.name}" is null'
             empty = 2 if pa.types.is_nested(field.type) else 1
             empty = 0 if field.name == "ingest" else empty
-            assert dataset.to_table(filter=pc.field(field.name).is_null()).num_rows == empty
+            assert dataset.count_rows(filter=pc.field(field.name).is_null()) == empty
             assert len(connection.sql(is_null).fetchall()) == empty, field.name
             assert pa.table(engine.execute(is_null).read_all()).num_rows == empty, field.name
             if empty == 1:
                 value = pa.scalar(VALUES.get(field.type, 7), field.type)
-                assert dataset.to_table(filter=pc.field(field.name) == value).num_rows == 1
+                assert dataset.count_rows(filter=pc.field(field.name) == value) == 1
 
 
 def test_files_are_skipped_by_time_and_capture(tmp_path: Path) -> None:
