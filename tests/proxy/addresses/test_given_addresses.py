@@ -22,6 +22,7 @@ from kwire.proxy.data_path.given_addresses import (
     GivenAddresses,
 )
 from kwire.proxy.flows.node_addresses import NodeRole
+from real_kafka import free_port
 from scripted_node import ScriptedNode
 from tests.support.eventually import eventually
 from tests.support.proxy.addresses.address_books import a_flow, message_address
@@ -270,8 +271,9 @@ async def test_a_port_that_another_node_has_now_is_still_the_first_ones_by_id() 
 
 
 async def test_ports_come_from_a_range_by_the_nodes_ids(file: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        taken = probe.getsockname()[1]
+    # The system gives the neighbours of a port of its own to other tests meanwhile.
+    taken = free_port()
+    with socket.create_server(("127.0.0.1", taken)):
         ports = range(taken - 2, taken + 2)  # the third is taken
         async with run_of_proxy(None, ports=ports) as run:
             told = [await run.seek(id, Address(f"node-{id}.test", 9092)) for id in (2, 4, 5, 8)]
@@ -398,8 +400,7 @@ async def test_what_is_written_can_be_read_whatever_messages_say(file: Path) -> 
 
 
 async def test_no_listener_connects_to_itself() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     node = Address("LOCALHOST", port)
     async with run_of_proxy(None, ports=range(port, port + 1)) as run:
         told = await run.seek(0, node, by_node=False)
