@@ -194,7 +194,7 @@ def print_summary(summary: Summary, as_json: bool) -> None:
     from dataclasses import asdict
 
     from kwire.cli.screen import print_json
-    from kwire.proxy.flows.summaries.parts import plural
+    from kwire.text.phrases import count
     from kwire.text.untrusted import harmless
 
     if as_json:
@@ -204,12 +204,12 @@ def print_summary(summary: Summary, as_json: bool) -> None:
         typer.secho(harmless(damage), fg="yellow", err=True)
     if (more := summary.damaged - len(summary.damages)) > 0:
         typer.secho(f"and {more:,} more: frames where notice = 'DAMAGE'", fg="yellow", err=True)
-    typer.echo(plural(len(summary.read), "file"))
-    for status, count in summary.frames.items():
-        typer.echo(f"  {status.lower():12} {count:>12,}")
+    typer.echo(count(len(summary.read), "file"))
+    for status, number in summary.frames.items():
+        typer.echo(f"  {status.lower():12} {number:>12,}")
     if summary.repeated:
         typer.echo(f"  {'repeated':12} {summary.repeated:>12,}, not written again")
-    for name, count in summary.rows.items():
-        typer.echo(f"{name:14} {count:>12,} rows")
-    for check, count in summary.failed.items():
-        typer.secho(f"{check}: failed {count} times", fg="red", err=True)
+    for name, number in summary.rows.items():
+        typer.echo(f"{name:14} {number:>12,} rows")
+    for check, number in summary.failed.items():
+        typer.secho(f"{check}: failed {number} times", fg="red", err=True)

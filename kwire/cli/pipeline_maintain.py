@@ -45,7 +45,7 @@ def maintain(
     from kwire.pipeline.installed import require_spark
     from kwire.pipeline.opening import tables_in
     from kwire.pipeline.store.maintenance import maintain as run
-    from kwire.proxy.flows.summaries.parts import plural
+    from kwire.text.phrases import count
 
     require_spark()
     tables_in(tables)
@@ -60,7 +60,7 @@ def maintain(
         )
     for result in done:
         if result.left:
-            files = f"{plural(result.left, 'file')} that kwire did not write"
+            files = f"{count(result.left, 'file')} that kwire did not write"
             typer.secho(f"{tables}/{result.table}: {files}: left as found.", fg="yellow", err=True)
     if as_json:
         print_json([asdict(result) for result in done])

@@ -12,8 +12,9 @@ from kwire.messages.a56_alter_partition import (
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.messages.endpoint_type import EndpointType
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, plural, with_answer
+from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, with_answer
 from kwire.text.ids import uuid_text
+from kwire.text.phrases import count
 
 _ENDPOINT_NOUNS: dict[int, str] = {
     endpoint_type: endpoint_type.noun for endpoint_type in EndpointType
@@ -35,7 +36,7 @@ def api_versions(decoded: DecodedFlow) -> str | None:
     levels = [
         f"{feature.name} {feature.max_version_level}" for feature in response.finalized_features
     ]
-    apis = plural(len(response.api_keys), "API")
+    apis = count(len(response.api_keys), "API")
     ready = "ready to migrate from ZooKeeper" if response.zk_migration_ready else ""
     phrases = [failed(response.error_code), apis, *levels, ready]
     return with_answer(asked, ", ".join(phrase for phrase in phrases if phrase))
@@ -84,4 +85,4 @@ def describe_cluster(decoded: DecodedFlow) -> str | None:
         return with_answer(f"which {kind}s?", failed(response.error_code, response.error_message))
     nodes = [f"{node.broker_id} {node.host}:{node.port}" for node in response.brokers]
     active = f", active controller {response.controller_id}" if response.controller_id >= 0 else ""
-    return f"cluster {response.cluster_id}, {plural(len(nodes), kind)} {few(nodes)}{active}"
+    return f"cluster {response.cluster_id}, {count(len(nodes), kind)} {few(nodes)}{active}"

@@ -63,11 +63,6 @@ def with_answer(asked: str, answered: str) -> str:
     return f"{asked}: {answered}" if answered else asked
 
 
-def plural(number: int, noun: str) -> str:
-    """Return `1 topic`, `2 topics`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def few(texts: Sequence[str], limit: int = 3) -> str:
     """Return the first texts, and the number of those beyond."""
     more = len(texts) - limit

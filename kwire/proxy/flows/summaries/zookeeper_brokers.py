@@ -32,8 +32,9 @@ from kwire.messages.control_requests import (
     ControlRequestType,
 )
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, plural, with_answer
+from kwire.proxy.flows.summaries.parts import failed, few, ids, leader, with_answer
 from kwire.text.ids import uuid_text
+from kwire.text.phrases import count
 
 PARTITIONS_SHOWN = 2
 """Partitions that a line names."""
@@ -149,7 +150,7 @@ def stop_replica(decoded: DecodedFlow) -> str | None:
     deleted = [name for name, is_deleted in replicas if is_deleted]
     stopped = [name for name, is_deleted in replicas if not is_deleted]
     phrases = [
-        f"{verb} {plural(len(names), 'replica')} {few(names, PARTITIONS_SHOWN)}"
+        f"{verb} {count(len(names), 'replica')} {few(names, PARTITIONS_SHOWN)}"
         for verb, names in (("delete", deleted), ("stop", stopped))
         if names
     ]
@@ -214,7 +215,7 @@ def _counts(states: Sequence[tuple[str, DecidedState]]) -> list[str]:
     topics = len({topic for topic, _ in states})
     noun = "epoch" if len(epochs) == 1 else "epochs"
     decided = f"of controller {noun} {few([str(epoch) for epoch in epochs])}"
-    return [plural(topics, "topic"), f"{plural(len(states), 'partition')} {decided}"]
+    return [count(topics, "topic"), f"{count(len(states), 'partition')} {decided}"]
 
 
 def _first(states: Sequence[tuple[str, State]], text: Callable[[str, State], str]) -> str:
