@@ -31,17 +31,17 @@ def gather_evidence(
     """Ask every node, and read the metadata log if it is wanted. Raises WrongUsage."""
     from kwire.doctor.gather import gather
 
-    return _told(cluster, gather, with_image=with_image, all_brokers=all_brokers)
+    return _gather_with_notice(cluster, gather, with_image=with_image, all_brokers=all_brokers)
 
 
 def gather_evidence_briefly(cluster: ClusterOptions, node_id: int | None) -> Evidence:
     """Ask as few nodes as a probe needs. Raises WrongUsage."""
     from kwire.doctor.gather import gather_briefly
 
-    return _told(cluster, gather_briefly, node_id=node_id)
+    return _gather_with_notice(cluster, gather_briefly, node_id=node_id)
 
 
-def _told(
+def _gather_with_notice(
     cluster: ClusterOptions, gather: Callable[..., Awaitable[Evidence]], **choices: object
 ) -> Evidence:
     """Gather, and tell on stderr who is slow to answer."""

@@ -175,7 +175,7 @@ class Evidence:
         return tuple(node for node in self.controllers if node.quorum is not None)
 
     @property
-    def untold_leaders(self) -> tuple[NodeEvidence, ...]:
+    def leaders_without_quorum(self) -> tuple[NodeEvidence, ...]:
         """The controllers that are named as leader, and answer all but DescribeQuorum."""
         named = {node.follows.leader_id for node in self.controllers if node.follows}
         return tuple(

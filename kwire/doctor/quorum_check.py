@@ -166,9 +166,9 @@ def _follows(evidence: Evidence, node_id: int, node: NodeEvidence) -> Finding:
     replicas = (*quorum.voters, *quorum.observers) if quorum else ()
     replica = next((replica for replica in replicas if replica.replica_id == node_id), None)
     check = f"kwire quorum check --node {node_id}"
-    if quorum is None and (untold := evidence.untold_leaders):
-        fixes = [refused_fix(evidence, untold, check, "DescribeQuorum")]
-        reasons = [reason for leader in untold for reason in leader.refusals.values()]
+    if quorum is None and (leaders := evidence.leaders_without_quorum):
+        fixes = [refused_fix(evidence, leaders, check, "DescribeQuorum")]
+        reasons = [reason for leader in leaders for reason in leader.refusals.values()]
         return NOT_TOLD(f"{text}, which does not describe the quorum", *reasons, fixes=fixes)
     if quorum is None:
         return LEADER_SILENT(f"{text}, which does not answer from here")

@@ -60,7 +60,7 @@ ANSWERS: Mapping[str, tuple[Script | None, str]] = {
     "hangs up": (lambda _: HANG_UP, "read the log of controller"),
     "too old": (None, "upgrade controller"),
 }
-"""What a node answers, and the part of the advice that only this reason has."""
+"""Answers of a node, each with the part of the advice that only this reason has."""
 
 
 @pytest.mark.parametrize("answer", ANSWERS)

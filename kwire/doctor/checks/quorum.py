@@ -179,9 +179,9 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
         fixes = [refused_fix(evidence, controllers, CHECK, "Fetch")]
         yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings, fixes=fixes)
         return
-    if untold := evidence.untold_leaders:
-        fixes = [refused_fix(evidence, untold, CHECK, "DescribeQuorum")]
-        for node in untold:
+    if leaders := evidence.leaders_without_quorum:
+        fixes = [refused_fix(evidence, leaders, CHECK, "DescribeQuorum")]
+        for node in leaders:
             text = f"{node.name} is named as leader, answers, and does not describe the quorum"
             yield LEADER_UNKNOWN(text, *sayings, fixes=fixes)
         return
