@@ -335,15 +335,15 @@ def a_long_log() -> MemoryFileSystem:
         for offset in range(40):
             epoch = 1 + (offset >= 20) + (offset >= 37)
             log.append(batch(offset, epoch=epoch, timestamp=1000 + offset))
-        write_snapshot(FOLDER, SNAPSHOT, snapshot_of(epoch=2, time=1029), fs)
+        write_snapshot(FOLDER, SNAPSHOT, snapshot_of(epoch=2), fs)
         log.add_snapshot(SNAPSHOT)
     votes(3)(fs)
     assert [int(name[:20]) for name in fs.names(FOLDER) if name.endswith(".log")] == BASES
     return fs
 
 
-def snapshot_of(*, epoch: int, time: int) -> list[bytes]:
-    return list(build_snapshot([NO_OP], epoch=epoch, now=1, last_contained_log_timestamp=time))
+def snapshot_of(*, epoch: int) -> list[bytes]:
+    return list(build_snapshot([NO_OP], epoch=epoch, now=1))
 
 
 def remove(*names: str) -> Callable[[MemoryFileSystem], None]:
@@ -388,7 +388,7 @@ SNAPSHOT_FILE = "00000000000000000030-0000000002.checkpoint"
 ONLY_EPOCHS = both(*map(indexes, BASES))
 """Leave nothing but the epochs to tell of the log: a process that was killed wrote no index."""
 
-WHOLE_BATCHES = snapshot_of(epoch=2, time=1029)
+WHOLE_BATCHES = snapshot_of(epoch=2)
 WHOLE = b"".join(WHOLE_BATCHES)
 
 Damage = Callable[[MemoryFileSystem], None]
