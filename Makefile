@@ -62,7 +62,7 @@ lint: .venv/ready  ## style, types and the arrows between the rooms
 
 conformance: .venv/ready  ## kwire conform on every server that runs here, SERVERS="kfake" for some; every check seen to fail
 	$(BIN)/python -m conformance $(SERVERS)
-	$(BIN)/pytest -m "nightly or real" tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py tests/conform/groups/login
+	$(BIN)/pytest -m "nightly or real" tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py tests/conform/checks/login
 
 vectors: .venv/ready  ## 100 instances of every message version, 40 mutants of each
 	KWIRE_INSTANCES=100 KWIRE_MUTANTS=40 $(BIN)/pytest -s --timeout 1800 tests/messages/test_vectors.py \

@@ -20,8 +20,8 @@ from pathlib import Path
 from statistics import median
 from subprocess import DEVNULL
 
-from kwire.local_kafka.jars import class_path
-from kwire.local_kafka.java import java
+from kwire.testing.local_kafka.jars import class_path
+from kwire.testing.local_kafka.java import java
 from performance_page import write_section
 from real_kafka import Cluster, Layout, launcher
 

@@ -24,7 +24,6 @@ from statistics import median
 from controller_sides import SESSION
 from kwire.codec.declaration import Request
 from kwire.controller.server.config.sasl import CALLBACK_HANDLER
-from kwire.controller.server.quorum import Quorum
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -38,6 +37,7 @@ from kwire.messages.a44_incremental_alter_configs import (
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, PartitionData, TopicData
 from kwire.messages.config_resource import ResourceType
 from kwire.net.frames import encode_request
+from kwire.testing.quorum import Quorum
 from performance_page import write_section
 from simulated_broker import SimulatedBroker
 from tests.support.controller.sasl_listeners import FIRST_CREDENTIALS, MODULES, sasl_listener

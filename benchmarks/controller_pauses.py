@@ -24,7 +24,6 @@ from pathlib import Path
 
 from controller_load import fill
 from kwire.codec.declaration import Request
-from kwire.controller.server.quorum import FIRST_ID, Quorum
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
@@ -40,6 +39,7 @@ from kwire.messages.a55_describe_quorum import (
 )
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.frames import decode_response, encode_request
+from kwire.testing.quorum import FIRST_ID, Quorum
 from simulated_broker import SimulatedBroker
 
 DESCRIBE = DescribeQuorumRequest(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from kwire.controller.server.quorum import FIRST_ID
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a19_create_topics import (
@@ -20,6 +19,7 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsResponse,
 )
 from kwire.net.connection import Connection
+from kwire.testing.quorum import FIRST_ID
 from real_kafka import Cluster, Launcher, Layout, RunningNode
 from simulated_broker import SimulatedBroker
 from tests.support.controller.live.controller_processes import (

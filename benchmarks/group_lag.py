@@ -26,8 +26,8 @@ from kwire.admin.topic_partition import TopicPartition
 from kwire.admin.topics import NewTopic
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
-from kwire.local_kafka.jars import class_path
-from kwire.local_kafka.java import java
+from kwire.testing.local_kafka.jars import class_path
+from kwire.testing.local_kafka.java import java
 from performance_page import write_section
 from real_kafka import Cluster, Layout, launcher
 

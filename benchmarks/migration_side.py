@@ -16,8 +16,6 @@ from threading import Event
 from kazoo.client import KazooClient
 
 from controller_sides import Member, member_of
-from kwire.local_kafka.errors import NodeFailed
-from kwire.local_kafka.node import random_uuid
 from kwire.messages.a04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from kwire.messages.a05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kwire.messages.a06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
@@ -29,6 +27,8 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.control_requests import ControlRequestType
 from kwire.net.connection import Connection
 from kwire.net.frames import RequestFrame
+from kwire.testing.local_kafka.errors import NodeFailed
+from kwire.testing.local_kafka.node import random_uuid
 from kwire.zookeeper.znodes.broker import BrokerEndpoint, BrokerZnode
 from kwire.zookeeper.znodes.controller import ControllerZnode
 from kwire.zookeeper.znodes.migration import MigrationZnode

@@ -8,6 +8,7 @@ KwireError
 │   │   └── TooLarge       … which would unpack to more than is allowed
 │   └── FileError          … in a file of a log directory: file, offset
 ├── BrokerError            the peer answered with an error code
+├── ApiError               we answer a peer with an error code (Java: ApiException)
 └── LocalError             we would have sent nonsense, or could not send at all
     ├── InvalidValue       a value that a caller gave has no meaning: an address, an id
     ├── EncodeError        a value does not fit its field or its version
@@ -19,6 +20,11 @@ KwireError
         └── AnswerLost     … after the request was sent: it may have been carried out
             └── LoginWanted   … the first request, without a login
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kwire.error_codes import ErrorCode
 
 
 class KwireError(Exception):
@@ -114,6 +120,15 @@ class BrokerError(KwireError):
         has_message = message and message != self.name
         self.explanation = message if has_message else MEANINGS.get(code, "")
         super().__init__(f"{self.name}: {self.explanation}" if self.explanation else self.name)
+
+
+class ApiError(KwireError):
+    """Raised to answer a request, or a part of one, with an error code; nothing is changed."""
+
+    def __init__(self, code: "ErrorCode", message: str | None = None) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(f"{code.name}: {message}" if message else code.name)
 
 
 class LocalError(KwireError):

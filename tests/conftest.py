@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tests.support.proxy.secure_cluster import SecureCluster
 
 
-pytest_plugins = ["kwire.controller.pytest_plugin", "tests.support.tiers"]
+pytest_plugins = ["kwire.testing.pytest_plugin", "tests.support.tiers"]
 
 SHARED_CLUSTERS = ("combined", "quorum", "kafka391", "kafka440", "secure")
 SHARED = ("spark", *SHARED_CLUSTERS)

@@ -13,7 +13,6 @@ import pytest
 
 from drawings import ways
 from drawings.places import PAGE, RPCS, places
-from kwire.controller import Quorum
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
@@ -22,6 +21,7 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.a52_vote import VoteRequest
 from kwire.net.address import Address
 from kwire.proxy import Call, Filter, Filters, Listener, Proxy
+from kwire.testing import Quorum
 from simulated_broker import SimulatedBroker
 from tests.support.paths import ROOT
 from tests.support.pipeline.decodable_calls import write_captures

@@ -19,7 +19,7 @@ USES = """
 import kwire
 import admin, proxy, cli, controller, pipeline, fixtures, net, messages
 from kwire.admin import AdminClient
-from kwire.controller import Quorum
+from kwire.testing import Quorum
 from kwire.proxy import Filter
 
 assert {module.OWNER for module in (admin, proxy, cli, controller, pipeline, fixtures, net)} == {1}
@@ -43,7 +43,7 @@ request.voter_id = "three"
 """
 
 PLUGIN = """
-pytest_plugins = ["kwire.controller.pytest_plugin"]
+pytest_plugins = ["kwire.testing.pytest_plugin"]
 """
 
 PLUGIN_TEST = """

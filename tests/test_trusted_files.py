@@ -13,14 +13,14 @@ from kwire.cli.profiles import read_profiles
 from kwire.cli.secret_input import read_secret
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.errors import InvalidValue
-from kwire.local_kafka.errors import JarsNotFound
-from kwire.local_kafka.jars import MANIFEST, artifact
 from kwire.net.security import read_security
 from kwire.net.token_sources import TokenFile
 from kwire.proxy.filters.rules import load_rules
 from kwire.proxy.filters.script import load
 from kwire.proxy.service.config import read_config
 from kwire.proxy.service.feed import read_token
+from kwire.testing.local_kafka.errors import JarsNotFound
+from kwire.testing.local_kafka.jars import MANIFEST, artifact
 from tests.support.file_permissions import reachable_folder, umask
 
 COMMAND = (

@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from kwire.controller import BackgroundQuorum
+from kwire.testing import BackgroundQuorum
 
 
 def test_topics_and_records_are_acknowledged_after_the_active_controller_died(

@@ -10,10 +10,10 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.cimpl import NewTopic
 
-from kwire.conform.faults.history import Fate, RecordedOperation
-from kwire.conform.faults.linearizable import check_linearizable
-from kwire.conform.faults.models import RegisterModel
-from kwire.controller import BackgroundQuorum
+from kwire.fault_lab.history import Fate, RecordedOperation
+from kwire.fault_lab.linearizable import check_linearizable
+from kwire.fault_lab.models import RegisterModel
+from kwire.testing import BackgroundQuorum
 
 KEY = "retention.ms"
 

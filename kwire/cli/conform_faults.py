@@ -11,13 +11,13 @@ import typer
 from kwire.cli.errors import WrongUsage
 from kwire.cli.event_loop import run
 from kwire.cli.screen import screen
-from kwire.conform.faults.report import summary, write_report
-from kwire.conform.faults.run import FaultRun, run_under_faults
-from kwire.conform.faults.schedule import FaultSchedule, read_schedule
-from kwire.conform.faults.topology import read_topology
 from kwire.errors import InvalidValue
-from kwire.faulty_network.topology import FaultTopology
+from kwire.fault_lab.report import summary, write_report
+from kwire.fault_lab.run import FaultRun, run_under_faults
+from kwire.fault_lab.schedule import FaultSchedule, read_schedule
+from kwire.fault_lab.topology import read_topology
 from kwire.net.security import PLAINTEXT, Security
+from kwire.testing.faulty_network.topology import FaultTopology
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

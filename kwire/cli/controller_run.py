@@ -14,15 +14,15 @@ from kwire.cli.log_lines import log_to_stderr
 from kwire.cli.screen import print_json, screen
 from kwire.cli.storage import first_credentials
 from kwire.controller.server.config.node_config import NodeConfig
-from kwire.controller.server.local_brokers import LocalBrokers
 from kwire.controller.server.metrics import NodesCollector
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import FIRST_ID, Quorum
-from kwire.controller.server.quorum_members import OWN_PROPERTIES
 from kwire.errors import InvalidValue
 from kwire.net.address import Address
 from kwire.net.metrics_server import MetricsServer
 from kwire.operating_system import TERMINATION, on_signal
+from kwire.testing.local_brokers import LocalBrokers
+from kwire.testing.quorum import FIRST_ID, Quorum
+from kwire.testing.quorum_members import OWN_PROPERTIES
 from kwire.text.properties import is_password, read_properties
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from kwire.controller.server.background import BackgroundQuorum
 from kwire.net.address import Address
+from kwire.testing.background import BackgroundQuorum
 
 JOINING = 3003
 """The controller that starts as an observer and becomes a voter."""

@@ -20,7 +20,7 @@ from kwire.cluster_document.document import (
     DocumentSection,
     DocumentTopic,
 )
-from kwire.controller.configs.hidden_values import is_hidden
+from kwire.configs.hidden_values import is_hidden
 from kwire.image.acls import StandardAcl
 from kwire.image.broker import BrokerRegistration
 from kwire.image.endpoint import Endpoint

@@ -94,13 +94,13 @@ SECTIONS = (
     "share.offsets",
     "streams.members",
 )
-"""The modules of `kwire.conform.groups` that have a SECTION, in the order of the report."""
+"""The modules of `kwire.conform.checks` that have a SECTION, in the order of the report."""
 
 
 def sections() -> Iterator[CheckSection]:
     """Yield all sections."""
     for module in SECTIONS:
-        yield import_module(f"kwire.conform.groups.{module}").SECTION
+        yield import_module(f"kwire.conform.checks.{module}").SECTION
 
 
 @cache

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
-from kwire.controller.configs import topic_keys
-from kwire.controller.configs.node_configs import node_key
+from kwire.configs import topic_keys
+from kwire.configs.node_configs import node_key
 from kwire.controller.handlers.topic_names import name_problem
 from kwire.doctor.finding import Finding
 from kwire.image.partition import NO_LEADER

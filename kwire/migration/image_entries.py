@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from kwire.controller.configs.hidden_values import is_hidden
+from kwire.configs.hidden_values import is_hidden
 from kwire.image import MetadataImage
 from kwire.image.acls import StandardAcl
 from kwire.image.partition import MIGRATING, PartitionRegistration

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kwire.controller.configs.hidden_values import is_hidden
+from kwire.configs.hidden_values import is_hidden
 from kwire.image.acls import StandardAcl
 from kwire.image.broker import BrokerRegistration
 from kwire.image.controller import ControllerRegistration

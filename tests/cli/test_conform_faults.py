@@ -9,7 +9,7 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 
-from kwire.controller import BackgroundQuorum
+from kwire.testing import BackgroundQuorum
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE, Command
 from tests.support.eventually import eventually_blocking

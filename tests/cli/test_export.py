@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.server.background import BackgroundQuorum
+from kwire.testing.background import BackgroundQuorum
 from tests.support.cli.command import Command
 from tests.support.paths import FIXTURES
 

@@ -11,9 +11,9 @@ import pytest
 from kwire.cli.migration_lines import status_lines
 from kwire.cli.migration_options import MigrationOptions
 from kwire.cli.migration_watch import ChangeLines, ChangeObjects, drawn, follow
-from kwire.local_kafka.address import free_port
 from kwire.migration.facts import MigrationFacts
 from kwire.migration.status import MigrationStatus, status_of
+from kwire.testing.local_kafka.address import free_port
 from kwire.zookeeper import ZooKeeper, ZooKeeperUnreachable
 from kwire.zookeeper.kazoo_client import KazooZooKeeper
 from kwire.zookeeper.settings import ZooKeeperSettings

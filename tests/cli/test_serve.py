@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 
-from kwire.controller.server.background import BackgroundQuorum
+from kwire.testing.background import BackgroundQuorum
 from real_kafka import Cluster
 from tests.support.cli.command import KWIRE, Command
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kwire.controller.server.background import BackgroundQuorum
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.net.connection import Connection
+from kwire.testing.background import BackgroundQuorum
 from real_kafka import free_port
 from tests.support.certificates import Authority
 from tests.support.cli.service_process import (

@@ -15,7 +15,7 @@ import kwire as package
 from kwire.admin.registry import OPERATIONS
 from kwire.cli import event_loop
 from kwire.codec.declaration import Request, Response
-from kwire.controller.server.quorum import Quorum
+from kwire.testing.quorum import Quorum
 from scripted_node import Script
 from tests.support.admin.scripted_brokers import scripted_brokers
 from tests.support.cli.command import Command
@@ -57,7 +57,7 @@ class SlowNetwork:
 
     def __init__(self, stack: ExitStack) -> None:
         loop = NetworkLoop(Random(SEED), START, VirtualNetwork(Random(SEED)))
-        environment = "kwire.controller.server.quorum.Environment"
+        environment = "kwire.testing.quorum.Environment"
         stack.enter_context(mock.patch("time.monotonic", loop.time))
         stack.enter_context(mock.patch(environment, seeded_environment))
         self.network = loop.network

@@ -11,7 +11,7 @@ import pytest
 
 from kwire.cli.quorum_screen import print_status
 from kwire.codec import engine_choice
-from kwire.controller.server.quorum import Quorum
+from kwire.testing.quorum import Quorum
 
 ALLOWED = {
     *sys.stdlib_module_names,

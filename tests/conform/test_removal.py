@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.checks.topics.creating import create
 from kwire.conform.expectation import expect_error
-from kwire.conform.groups.topics.creating import create
 from kwire.conform.run_check import run_check
 from kwire.conform.server import Server
 from kwire.conform.source import kafka

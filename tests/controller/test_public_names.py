@@ -8,8 +8,8 @@ import pytest
 
 import kwire.controller
 from kwire.admin import AdminClient
-from kwire.controller import Quorum
 from kwire.proxy import Filter
+from kwire.testing import Quorum
 
 SANS_IO = """
 import sys
@@ -20,7 +20,7 @@ sys.exit("asyncio" in sys.modules)
 
 
 def test_users_import_from_the_rooms_themselves() -> None:
-    assert Quorum is import_module("kwire.controller.server.quorum").Quorum
+    assert Quorum is import_module("kwire.testing.quorum").Quorum
     assert Filter is import_module("kwire.proxy.filters.filter").Filter
     assert AdminClient is import_module("kwire.admin.client").AdminClient
 

@@ -11,8 +11,8 @@ from kwire.admin.sync import AdminClient
 from kwire.admin.topic_partition import TopicPartition
 from kwire.admin.topics import NewTopic
 from kwire.doctor.finding import GONE
-from kwire.local_kafka.node import KafkaVoter, KnownQuorum
 from kwire.net.address import Address
+from kwire.testing.local_kafka.node import KafkaVoter, KnownQuorum
 from real_kafka import Layout, free_port
 from tests.support.doctor.operator import Operator
 from tests.support.real_kafka.own_cluster import OwnCluster

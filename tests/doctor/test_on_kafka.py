@@ -22,9 +22,9 @@ from kwire.doctor.examine import examine
 from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.doctor.gather import gather, gather_briefly
 from kwire.doctor.quorum_check import takes_part, without
-from kwire.local_kafka.node import KafkaVoter, KnownQuorum
-from kwire.local_kafka.running import RunningNode
 from kwire.net.address import Address
+from kwire.testing.local_kafka.node import KafkaVoter, KnownQuorum
+from kwire.testing.local_kafka.running import RunningNode
 from kwire.text.ids import parse_uuid
 from real_kafka import Cluster, Layout, free_port
 from real_kafka.metadata_quorum import remove_controller

@@ -4,10 +4,10 @@ import asyncio
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from kwire.controller.server.quorum import Quorum
 from kwire.exporter.exporter import Exporter, ExporterConfig
 from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 from kwire.net.address import Address
+from kwire.testing.quorum import Quorum
 from simulated_broker import SimulatedBroker
 from tests.support.eventually import eventually
 from tests.support.http import ask

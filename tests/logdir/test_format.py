@@ -12,7 +12,6 @@ import pytest
 
 import real_kafka
 from kwire.errors import FileError, InvalidValue
-from kwire.local_kafka.local_site import run_tool
 from kwire.logdir.bootstrap import read_bootstrap
 from kwire.logdir.features import parse_feature
 from kwire.logdir.format import DirectoryKind, FormatOptions, plan, write
@@ -21,6 +20,7 @@ from kwire.logdir.meta_properties import read_meta_properties
 from kwire.logdir.names import BOOTSTRAP_CHECKPOINT
 from kwire.logdir.server_properties import StorageProperties, node_directories, storage_properties
 from kwire.logdir.voters import parse_initial_voters
+from kwire.testing.local_kafka.local_site import run_tool
 from kwire.text.properties import parse_properties
 from tests.support.logdir.formatted import formatted_facts, formatted_files
 

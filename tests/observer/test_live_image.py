@@ -5,12 +5,12 @@ from uuid import uuid4
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import BrokerError
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.net.address import Address
 from kwire.observer import LiveImage
+from kwire.testing.quorum import Quorum
 from real_kafka import Cluster, Layout
 from scripted_node import SILENCE, ScriptedNode
 from tests.support.real_kafka.own_cluster import OwnCluster

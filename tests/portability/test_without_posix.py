@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from kwire.codec.engine_choice import available
-from kwire.controller.server.quorum import Quorum
 from kwire.logdir.lock import DirectoryLock
+from kwire.testing.quorum import Quorum
 from real_kafka import free_port
 from tests.support.paths import ROOT
 from tests.support.portability import without_posix

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from kwire.local_kafka import running
-from kwire.local_kafka.address import serves
+from kwire.testing.local_kafka import running
+from kwire.testing.local_kafka.address import serves
 from real_kafka import Address, Cluster, Layout, NodeFailed, ToolFailed, free_port
 from real_kafka.metadata_quorum import (
     COMMAND,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.local_kafka.guard import Guard
+from kwire.testing.local_kafka.guard import Guard
 from real_kafka import Launcher, Layout, NodeFailed
 from tests.support.eventually import eventually_blocking
 from tests.support.real_kafka.own_cluster import OwnCluster

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from kwire.local_kafka.errors import NodeFailed
-from kwire.local_kafka.jars import class_path
-from kwire.local_kafka.java import java
-from kwire.local_kafka.local_site import run_tool
+from kwire.testing.local_kafka.errors import NodeFailed
+from kwire.testing.local_kafka.jars import class_path
+from kwire.testing.local_kafka.java import java
+from kwire.testing.local_kafka.local_site import run_tool
 from real_kafka import Launcher
 from real_kafka.zookeeper import ZooKeeperServer, four_letter_word
 

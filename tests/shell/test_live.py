@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import ConnectionFailed
 from kwire.net.address import Address
 from kwire.net.timeouts import Timeouts
 from kwire.shell import DirectorySource
 from kwire.shell.live import LiveSource
 from kwire.shell.position import OffsetNotAvailable
+from kwire.testing.quorum import Quorum
 from tests.support.eventually import eventually
 from tests.support.shell.sessions import Session
 

@@ -50,7 +50,7 @@ def in_virtual_time(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[
         with (
             real_time_guard(CPU_SECONDS),
             mock.patch("time.monotonic", loop.time),
-            mock.patch("kwire.controller.server.quorum.Environment", seeded_environment),
+            mock.patch("kwire.testing.quorum.Environment", seeded_environment),
             asyncio.Runner(loop_factory=lambda: loop) as runner,
         ):
             runner.run(run_with_fixtures(fixtures))

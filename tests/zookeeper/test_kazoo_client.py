@@ -16,10 +16,10 @@ import pytest
 import trustme
 from kazoo.client import KazooClient
 
-from kwire.local_kafka.address import free_port
 from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address
 from kwire.net.tls import ClientTls
+from kwire.testing.local_kafka.address import free_port
 from kwire.zookeeper import (
     ConnectionLost,
     Create,

@@ -7,7 +7,7 @@ from base64 import b64decode
 
 import pytest
 
-from kwire.controller.configs.node_keys import KEYS
+from kwire.configs.node_keys import KEYS
 from kwire.messages.config_resource import ConfigType
 from kwire.zookeeper.password_cipher import PasswordNotDecoded
 from kwire.zookeeper.password_encoder import PASSWORD_KEYS, PasswordEncoder, is_password_key

@@ -10,8 +10,8 @@ import socket
 
 import pytest
 
-from kwire.local_kafka.address import free_port
 from kwire.net.address import Address
+from kwire.testing.local_kafka.address import free_port
 from kwire.zookeeper import ZooKeeperUnreachable
 from kwire.zookeeper.kazoo_client import KazooZooKeeper
 from kwire.zookeeper.reachability import FailedAttempt, ServerReachability

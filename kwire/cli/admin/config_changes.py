@@ -122,6 +122,6 @@ def _own_source(resource: ConfigResource) -> ConfigSource:
 def _is_hidden(resource: ConfigResource, key: str, entry: ConfigEntry | None) -> bool:
     if entry is not None:
         return entry.is_sensitive
-    from kwire.controller.configs.hidden_values import is_hidden
+    from kwire.configs.hidden_values import is_hidden
 
     return is_hidden(resource, key)

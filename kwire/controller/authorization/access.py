@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
-from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.access_control import CLUSTER_NAME, AclOperation, AclResourceType
 
 

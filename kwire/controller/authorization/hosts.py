@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from kwire.controller.configs.values import java_int
+from kwire.configs.values import java_int
 
 _OCTETS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}", re.ASCII)
 _NUMBERS = re.compile(r"\d+(?:\.\d+){0,3}", re.ASCII)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.producer_ids import BLOCK_SIZE
 from kwire.messages.a67_allocate_producer_ids import (
     AllocateProducerIdsRequest,

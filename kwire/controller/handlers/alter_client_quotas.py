@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from math import isfinite
 
 from kwire.controller.authorization.hosts import address_of
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.client_quotas import EMPTY
 from kwire.messages.a49_alter_client_quotas import (
     AlterClientQuotasRequest,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_resources import ConfigChecker, check_access
 from kwire.controller.handlers.resource_alteration import alter_each, config_records, responses
 from kwire.controller.handlers.result import (
@@ -12,6 +11,7 @@ from kwire.controller.handlers.result import (
     Records,
 )
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a33_alter_configs import (
     AlterConfigsRequest,
     AlterConfigsResource,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import (
     ControllerContext,
@@ -14,6 +13,7 @@ from kwire.controller.handlers.result import (
 )
 from kwire.controller.replicas.replication_control import partition_change
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.partition import (
     NO_LEADER_CHANGE,
     RECOVERED,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import MAX_RECORDS
 from kwire.controller.handlers.placement import check_assignment, replication_control
 from kwire.controller.handlers.result import (
@@ -22,6 +21,7 @@ from kwire.controller.replicas.partition_reassignment import (
 )
 from kwire.controller.replicas.replication_control import LocatedPartition, partition_change
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.a45_alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.scram import MECHANISMS, ScramUser
 from kwire.messages.a51_alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,

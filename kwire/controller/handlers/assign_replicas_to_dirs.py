@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.controller.replicas.replication_control import LocatedPartition
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.broker import BrokerRegistration
 from kwire.messages.a73_assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.controller.raft.endpoints import unusable
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.broker import RESERVED_DIRECTORIES, BrokerRegistration
 from kwire.image.endpoint import supported
 from kwire.messages import a62_broker_registration as broker

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.engine import STRING_LIMIT
-from kwire.controller.configs import node_keys, topic_keys
-from kwire.controller.configs.keys import ConfigKey
-from kwire.controller.configs.topic_configs import MIN_INSYNC_REPLICAS
-from kwire.controller.configs.values import java_split, java_trim
-from kwire.controller.errors import ApiError
+from kwire.configs import node_keys, topic_keys
+from kwire.configs.keys import ConfigKey
+from kwire.configs.topic_configs import MIN_INSYNC_REPLICAS
+from kwire.configs.values import java_split, java_trim
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.features import FeaturesImage
 from kwire.messages.a44_incremental_alter_configs import AlterableConfig
 from kwire.messages.config_resource import ConfigResource, ConfigType, ResourceType

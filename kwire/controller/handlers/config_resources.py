@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from kwire.configs import client_metrics_validation, group_validation, topic_validation
+from kwire.configs.keys import Configs
+from kwire.configs.node_configs import node_value
+from kwire.configs.topic_configs import inherited
+from kwire.configs.values import java_int
 from kwire.controller.authorization.access import Access, check_resource
-from kwire.controller.configs import client_metrics_validation, group_validation, topic_validation
-from kwire.controller.configs.keys import Configs
-from kwire.controller.configs.node_configs import node_value
-from kwire.controller.configs.topic_configs import inherited
-from kwire.controller.configs.values import java_int
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext
 from kwire.controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image import MetadataImage
 from kwire.messages.access_control import CLUSTER_NAME, AclOperation, AclResourceType
 from kwire.messages.config_resource import ConfigResource, ResourceType

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.broker_registration import check_node
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a70_controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,

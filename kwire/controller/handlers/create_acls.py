@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kwire.controller.authorization.hosts import network_of
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.acl_filters import OPERATIONS, RESOURCE_TYPES
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.acls import WILDCARD, StandardAcl
 from kwire.messages.a30_create_acls import (
     AclCreation,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kwire.codec.engine import STRING_LIMIT
 from kwire.controller.authentication.token_hmac import token_hmac
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.delegation_tokens import (
     NO_TIME,
     may_ask_for_tokens,
@@ -18,6 +17,7 @@ from kwire.controller.handlers.result import (
     versioned,
 )
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a38_create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,

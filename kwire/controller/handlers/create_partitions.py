@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 
 from kwire.controller.authorization.access import permitted_topics
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_partitions
 from kwire.controller.handlers.placement import check_assignment, new_partition, place_partitions
 from kwire.controller.handlers.result import (
@@ -17,6 +16,7 @@ from kwire.controller.handlers.result import (
 )
 from kwire.controller.replicas.java_hash_set import text_bucket
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.topics import TopicImage
 from kwire.messages.a37_create_partitions import (
     CreatePartitionsRequest,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from kwire.configs.topic_configs import EffectiveConfigs
+from kwire.configs.topic_validation import PUBLIC_KEYS
 from kwire.controller.authorization.access import permits_on_cluster, permitted_topics
-from kwire.controller.configs.topic_configs import EffectiveConfigs
-from kwire.controller.configs.topic_validation import PUBLIC_KEYS
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import check_change, cleared_elrs
 from kwire.controller.handlers.config_resources import ConfigChecker
 from kwire.controller.handlers.limits import check_partitions, check_records
@@ -22,6 +21,7 @@ from kwire.controller.handlers.result import (
 )
 from kwire.controller.handlers.topic_names import collision, name_problem
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.a19_create_topics import (
     CreatableTopic,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, versioned
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.delegation_tokens import DelegationToken, DelegationTokensImage
 from kwire.messages.records.remove_delegation_token import RemoveDelegationTokenRecord
 from kwire.net.service import ANONYMOUS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.acl_filters import (
     OPERATIONS,
     PATTERN_TYPES,
@@ -15,6 +14,7 @@ from kwire.controller.handlers.acl_filters import (
 from kwire.controller.handlers.limits import MAX_RECORDS
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.acls import StandardAcl
 from kwire.messages.a31_delete_acls import (
     DeleteAclsFilter,

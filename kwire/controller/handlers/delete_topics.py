@@ -8,7 +8,6 @@ from contextlib import suppress
 from uuid import UUID
 
 from kwire.controller.authorization.access import Access, permits_on_cluster
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import MAX_RECORDS
 from kwire.controller.handlers.result import (
     ControllerContext,
@@ -18,6 +17,7 @@ from kwire.controller.handlers.result import (
     versioned,
 )
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.topics import TopicImage
 from kwire.messages.a20_delete_topics import (
     DeletableTopicResult,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kwire.controller.authorization.access import check_cluster, cluster_operations
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.controller import ControllerRegistration
 from kwire.messages.a60_describe_cluster import (
     DescribeClusterBroker,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kwire.controller.configs import client_metrics_keys, group_keys, group_validation, node_keys
-from kwire.controller.configs.keys import ConfigKey, Dynamic
-from kwire.controller.configs.node_configs import ConfigValue, node_key, node_synonyms
-from kwire.controller.configs.topic_configs import described_synonyms, synonyms
-from kwire.controller.configs.topic_keys import KEYS
-from kwire.controller.configs.topic_validation import PUBLIC_KEYS
-from kwire.controller.configs.values import as_text, java_int
-from kwire.controller.errors import ApiError
+from kwire.configs import client_metrics_keys, group_keys, group_validation, node_keys
+from kwire.configs.keys import ConfigKey, Dynamic
+from kwire.configs.node_configs import ConfigValue, node_key, node_synonyms
+from kwire.configs.topic_configs import described_synonyms, synonyms
+from kwire.configs.topic_keys import KEYS
+from kwire.configs.topic_validation import PUBLIC_KEYS
+from kwire.configs.values import as_text, java_int
 from kwire.controller.handlers.config_resources import check_access, check_exists, check_name
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.controller.handlers.topic_names import name_problem
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import (
@@ -14,6 +13,7 @@ from kwire.controller.handlers.result import (
 )
 from kwire.controller.replicas.partition_change_builder import Election
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.partition import NO_LEADER
 from kwire.messages.a43_elect_leaders import (
     ElectLeadersRequest,

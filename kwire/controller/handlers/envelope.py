@@ -8,11 +8,10 @@ from ipaddress import ip_address
 from typing import Any
 
 from kwire.codec.declaration import Group, Request, Response
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.acl_filters import has_unknown_elements
 from kwire.controller.handlers.frames import answer_frame, request_frame, valid_text
 from kwire.error_codes import ErrorCode
-from kwire.errors import DecodeError, FrameError, UnsupportedVersion
+from kwire.errors import ApiError, DecodeError, FrameError, UnsupportedVersion
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.data.default_principal_data import DefaultPrincipalData
 from kwire.messages.forwarding import FORWARDABLE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.delegation_tokens import (
     NO_TIME,
     check_not_expired,
@@ -19,6 +18,7 @@ from kwire.controller.handlers.result import (
     versioned,
 )
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a40_expire_delegation_token import (
     ExpireDelegationTokenRequest,
     ExpireDelegationTokenResponse,

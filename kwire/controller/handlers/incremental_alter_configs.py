@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kwire.controller.configs.logger_validation import changed_levels
-from kwire.controller.errors import ApiError
+from kwire.configs.logger_validation import changed_levels
 from kwire.controller.handlers.config_changes import changed_value
 from kwire.controller.handlers.config_resources import ConfigChecker, check_access
 from kwire.controller.handlers.resource_alteration import (
@@ -18,6 +17,7 @@ from kwire.controller.handlers.result import (
     ControllerResult,
     Records,
 )
+from kwire.errors import ApiError
 from kwire.messages.a44_incremental_alter_configs import (
     AlterConfigsResource,
     AlterConfigsResourceResponse,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sized
 
-from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 
 MAX_RECORDS = 10_000
 """Records, or new partitions, of one request."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import ControllerContext
 from kwire.controller.replicas.replica_placer import UsableBroker, place
 from kwire.controller.replicas.replication_control import ReplicationControl
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.partition import PartitionRegistration
 
 

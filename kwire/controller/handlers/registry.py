@@ -9,7 +9,6 @@ from typing import Any
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers import (
     allocate_producer_ids,
     alter_client_quotas,
@@ -40,6 +39,7 @@ from kwire.controller.handlers import (
     update_features,
 )
 from kwire.controller.handlers.result import ControllerContext, ControllerEvent, ControllerResult
+from kwire.errors import ApiError
 from kwire.messages.a19_create_topics import CreateTopicsRequest
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest
 from kwire.messages.a29_describe_acls import DescribeAclsRequest

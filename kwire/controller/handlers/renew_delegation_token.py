@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.delegation_tokens import (
     NO_TIME,
     check_not_expired,
@@ -14,6 +13,7 @@ from kwire.controller.handlers.delegation_tokens import (
 )
 from kwire.controller.handlers.result import ControllerContext, ControllerEvent, ControllerResult
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a39_renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,

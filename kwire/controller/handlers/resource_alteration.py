@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.config_changes import check_change, cleared_elrs
 from kwire.controller.handlers.config_resources import ConfigChecker, check_exists
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.result import ControllerContext, Records, versioned
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.features import FeaturesImage
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.messages.records.config import ConfigRecord

@@ -13,11 +13,11 @@ from kwire.codec.declaration import MetadataRecord, Response
 from kwire.controller.authentication.token_index import TokenIndex
 from kwire.controller.authorization.access import FULL_ACCESS, Access
 from kwire.controller.authorization.standard_authorizer import StandardAuthorizer
-from kwire.controller.errors import ApiError
 from kwire.controller.quotas.controller_mutation_quota import ControllerMutationQuota
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image import MetadataImage
 from kwire.image.broker import BrokerRegistration
 from kwire.messages.metadata_versions import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.limits import check_records
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerContext, ControllerResult
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.configs.node_configs import node_value
-from kwire.controller.configs.topic_configs import MIN_INSYNC_REPLICAS
-from kwire.controller.errors import ApiError
+from kwire.configs.node_configs import node_value
+from kwire.configs.topic_configs import MIN_INSYNC_REPLICAS
 from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerResult,
@@ -16,6 +15,7 @@ from kwire.controller.handlers.result import (
     versioned,
 )
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a57_update_features import (
     FeatureUpdateKey,
     UpdatableFeatureResult,

@@ -6,10 +6,10 @@ import sys
 from functools import cached_property
 from math import floor, isfinite
 
-from kwire.controller.errors import ApiError
 from kwire.controller.quotas.client_quota import ClientQuota, client_quota, shares
 from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.client_quotas import ClientQuotasImage
 
 KEY = "controller_mutation_rate"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image.partition import PartitionRegistration
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, MutableSequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 
 
 class RandomSource(Protocol):

@@ -8,7 +8,7 @@ from functools import cached_property
 from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.configs.topic_configs import (
+from kwire.configs.topic_configs import (
     EffectiveConfigs,
     min_insync_replicas,
     unclean_election_enabled,

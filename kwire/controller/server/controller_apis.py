@@ -13,7 +13,6 @@ from typing import Protocol
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.controller.authorization.access import Access, check_cluster
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers import envelope
 from kwire.controller.handlers.acl_filters import ACL_REQUESTS, has_unknown_elements
 from kwire.controller.handlers.registry import HANDLERS
@@ -28,7 +27,7 @@ from kwire.controller.server.large_messages import (
 )
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.error_codes import ErrorCode
-from kwire.errors import ConnectionFailed, StorageFailed
+from kwire.errors import ApiError, ConnectionFailed, StorageFailed
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a18_api_versions import (
     ApiVersion,

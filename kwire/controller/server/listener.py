@@ -17,7 +17,6 @@ from socket import socket
 
 from kwire.codec.declaration import Request
 from kwire.controller.authentication.sasl_authenticator import ListenerMechanism, SaslFailure
-from kwire.controller.errors import ApiError
 from kwire.controller.quotas.connection_quotas import ConnectionQuotas, CountedConnection
 from kwire.controller.server import large_messages
 from kwire.controller.server.acceptor import Acceptor
@@ -28,7 +27,7 @@ from kwire.controller.server.environment import Environment
 from kwire.controller.server.frame_reader import CHUNK, PROGRESS, FrameReader
 from kwire.controller.server.request_memory import RequestMemory
 from kwire.error_codes import ErrorCode
-from kwire.errors import EncodeError, KwireError, UnsupportedVersion
+from kwire.errors import ApiError, EncodeError, KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.error_response import error_response
 from kwire.messages.registry import api_key, api_name, request

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from kwire.controller.configs.logger_validation import ROOT
+from kwire.configs.logger_validation import ROOT
 
 logger = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ import heapq
 import itertools
 from collections.abc import Callable
 
-from kwire.controller.errors import ApiError
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 
 Deferred = Callable[[ApiError | None], None]
 """Called once: with None when the write is committed, with an error when that is not known."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request, Response
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import Handler
 from kwire.controller.handlers.result import (
     ControllerContext,
@@ -24,6 +23,7 @@ from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.state_machine.metadata_view import MetadataView, ViewDelta
 from kwire.controller.state_machine.periodic_tasks import DueTask, Schedule, due_task
+from kwire.errors import ApiError
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
 from kwire.messages.records.fence_broker import FenceBrokerRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord

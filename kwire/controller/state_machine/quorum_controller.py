@@ -18,7 +18,6 @@ from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.controller.authentication.token_index import TokenIndex
 from kwire.controller.authorization.access import FULL_ACCESS, Access, check_cluster
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.controller.handlers.result import (
     ControllerConfig,
@@ -44,6 +43,7 @@ from kwire.controller.state_machine.operations import (
 )
 from kwire.controller.state_machine.periodic_tasks import Schedule
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image import MetadataImage
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.net.service import RequestContext

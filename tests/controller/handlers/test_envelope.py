@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import vectors
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.envelope import opened, refused, sealed
 from kwire.controller.handlers.update_features import CHANGED_METADATA
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a19_create_topics import CreatableTopicResult, CreateTopicsResponse
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a58_envelope import EnvelopeRequest

@@ -8,9 +8,9 @@ import pytest
 
 from kwire.codec.declaration import Request
 from kwire.codec.versions import Versions
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS, Handler
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest
 from kwire.messages.a45_alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,

@@ -10,12 +10,12 @@ import pytest
 
 from kwire.codec.declaration import Group, Request
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import AnswerLost, KwireError
 from kwire.messages.a29_describe_acls import DescribeAclsResponse
 from kwire.messages.a30_create_acls import AclCreationResult
 from kwire.messages.a31_delete_acls import DeleteAclsFilterResult
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import Cluster, Launcher, Layout
 from tests.support.controller.live.admin_session import Session, leader_of
 from tests.support.controller.live.answer_differences import MEASURES, TEXTS

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
-from kwire.controller.server.quorum import Quorum
 from kwire.messages.a19_create_topics import CreateTopicsResponse
 from kwire.messages.a20_delete_topics import DeleteTopicsResponse
 from kwire.messages.a37_create_partitions import CreatePartitionsResponse
 from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsResponse
+from kwire.testing.quorum import Quorum
 from real_kafka import Layout
 from tests.support.controller.live.admin_session import Session, run
 from tests.support.controller.live.answer_differences import differences, flat

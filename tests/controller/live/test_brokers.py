@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher, RunningNode
 from tests.support.controller.live.broker_traffic import (
     consume,

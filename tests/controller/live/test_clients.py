@@ -11,9 +11,9 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from kwire.codec.declaration import Response
-from kwire.controller.server.quorum import Quorum
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher, RunningNode
 from tests.support.controller.live.broker_traffic import consume, produce, transact, until_broker
 from tests.support.controller.live.java_nodes import JavaNodes

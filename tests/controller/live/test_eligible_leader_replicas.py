@@ -15,7 +15,6 @@ import pytest
 from kwire.batches import read_batches
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.image.partition import RECOVERING, PartitionRegistration
 from kwire.messages.a19_create_topics import (
@@ -30,6 +29,7 @@ from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher, Layout, RunningNode
 from tests.support.controller.live.broker_traffic import consume, create, produce
 from tests.support.controller.live.java_nodes import JavaNodes, segment, until_voters

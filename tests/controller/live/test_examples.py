@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.local_kafka.address import free_port
+from kwire.testing.local_kafka.address import free_port
 from real_kafka import Launcher
 from tests.support.paths import ROOT
 

@@ -19,14 +19,14 @@ from kwire.batches import read_batches
 from kwire.batches.control_records import read_control_record
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
 from kwire.controller.server.node import ControllerNode
-from kwire.local_kafka.launcher import Launcher, Site
-from kwire.local_kafka.node import KafkaNode, KnownQuorum
-from kwire.local_kafka.running import RunningNode
 from kwire.messages.metadata_versions import LATEST_PRODUCTION, METADATA_VERSION
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.no_op import NoOpRecord
 from kwire.messages.records.register_controller import RegisterControllerRecord
+from kwire.testing.local_kafka.launcher import Launcher, Site
+from kwire.testing.local_kafka.node import KafkaNode, KnownQuorum
+from kwire.testing.local_kafka.running import RunningNode
 from real_kafka import NodeFailed
 from tests.support.controller.live.feature_steps import (
     CONTROLLERS,

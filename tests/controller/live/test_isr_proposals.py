@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import pytest
 
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.a35_describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
@@ -22,6 +21,7 @@ from kwire.messages.a56_alter_partition import (
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.net.connection import Connection
 from kwire.proxy import Address, Answer, Call, Filter, Filters, Listener, Proxy
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher, RunningNode
 from tests.support.controller.live.broker_traffic import (
     create,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from kwire.codec.declaration import Request, Response
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a19_create_topics import (
@@ -36,6 +35,7 @@ from kwire.messages.a94_unregister_controller import (
     UnregisterControllerResponse,
 )
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import Layout
 from tests.support.controller.live.admin_session import Session
 from tests.support.controller.live.answer_differences import NOT_YET

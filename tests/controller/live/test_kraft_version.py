@@ -14,7 +14,6 @@ import pytest
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.error_codes import ErrorCode
-from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, random_uuid
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a57_update_features import (
     FeatureUpdateKey,
@@ -23,6 +22,7 @@ from kwire.messages.a57_update_features import (
 )
 from kwire.messages.metadata_versions import KRAFT_VERSION
 from kwire.net.connection import Connection
+from kwire.testing.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, random_uuid
 from real_kafka import Address, Launcher, RunningNode, free_port
 from tests.support.controller.live.java_nodes import (
     log_bytes,

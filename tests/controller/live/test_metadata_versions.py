@@ -14,8 +14,6 @@ from kwire.batches import read_batches
 from kwire.batches.metadata_records import read_metadata_record
 from kwire.codec.declaration import Request
 from kwire.controller.server.node import ControllerNode
-from kwire.local_kafka.launcher import Launcher
-from kwire.local_kafka.node import KnownQuorum
 from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -42,6 +40,8 @@ from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.metadata_versions import LATEST_PRODUCTION, METADATA_VERSION, MINIMUM, NAMES
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.net.connection import Connection
+from kwire.testing.local_kafka.launcher import Launcher
+from kwire.testing.local_kafka.node import KnownQuorum
 from tests.support.controller.live.admin_session import leader_of
 from tests.support.controller.live.java_nodes import segment
 from tests.support.controller.live.static_controller import StaticJava, StaticKwire

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher, Layout
 from real_kafka.metadata_quorum import COMMAND, add_controller, current_voters
 from tests.support.controller.live.java_nodes import (

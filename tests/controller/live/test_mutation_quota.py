@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
@@ -16,6 +15,7 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher, Layout
 from tests.support.controller.live.broker_traffic import until_broker
 from tests.support.controller.live.java_nodes import JavaNodes

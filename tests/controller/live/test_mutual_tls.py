@@ -14,9 +14,7 @@ import pytest
 import trustme
 
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
-from kwire.local_kafka.running import RunningNode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
@@ -25,6 +23,8 @@ from kwire.messages.a19_create_topics import (
 )
 from kwire.net.address import Address
 from kwire.net.connection import Connection
+from kwire.testing.local_kafka.running import RunningNode
+from kwire.testing.quorum import Quorum
 from kwire.text.properties import parse_properties
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import until_broker

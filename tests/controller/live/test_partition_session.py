@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from kwire.batches import read_batches
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import Layout
 from tests.support.controller.live.admin_session import Session
 from tests.support.controller.live.answer_differences import ABSENT, PRESENT, differences, flat

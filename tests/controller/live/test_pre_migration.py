@@ -22,7 +22,6 @@ from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost
-from kwire.local_kafka.launcher import Launcher, Site
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.a62_broker_registration import BrokerRegistrationResponse
 from kwire.messages.a67_allocate_producer_ids import (
@@ -32,6 +31,7 @@ from kwire.messages.a67_allocate_producer_ids import (
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.net.connection import Connection
 from kwire.net.negotiation import VersionRange
+from kwire.testing.local_kafka.launcher import Launcher, Site
 from real_kafka.zookeeper import ZooKeeperServer
 from tests.support.controller.live.admin_session import Step, leader_of
 from tests.support.controller.live.answer_differences import differences, flat

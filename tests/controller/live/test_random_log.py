@@ -18,7 +18,6 @@ from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
 from kwire.errors import AnswerLost, ConnectionFailed
 from kwire.image import EMPTY, MetadataImage, apply_all
-from kwire.local_kafka.node import KafkaVoter, KnownQuorum, random_uuid
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.logdir.log import MetadataLog
 from kwire.logdir.names import METADATA_FOLDER
@@ -28,6 +27,7 @@ from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.forwarding import FORWARDABLE
 from kwire.net.connection import Connection
 from kwire.net.service import ANONYMOUS
+from kwire.testing.local_kafka.node import KafkaVoter, KnownQuorum, random_uuid
 from kwire.text.properties import parse_properties
 from real_kafka import Layout, RunningNode
 from tests.support.controller.live.session.envelopes import enveloped

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
 from kwire.image import MetadataImage
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import consume, produce, until_broker
 from tests.support.controller.live.java_nodes import JavaNodes

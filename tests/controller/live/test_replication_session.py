@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, snapshot_id
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import Layout
 from tests.support.controller.live.admin_session import (
     Session,

@@ -11,10 +11,10 @@ import pytest
 import trustme
 
 from kwire.admin import AdminClient
-from kwire.controller.server.quorum import Quorum
-from kwire.local_kafka.running import RunningNode
 from kwire.net.sasl import Mechanism
 from kwire.net.security import read_security
+from kwire.testing.local_kafka.running import RunningNode
+from kwire.testing.quorum import Quorum
 from kwire.text.properties import parse_properties, properties_text
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import consume, create, produce, until_broker

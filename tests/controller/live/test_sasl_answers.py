@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from kwire.controller.server.quorum import Quorum
 from kwire.logdir.scram import FirstCredential
+from kwire.testing.quorum import Quorum
 from tests.support.controller.sasl_listeners import MODULES, sasl_listener, signed_tokens
 from tests.support.controller.sasl_sequences import CLOSED, answers, sequences
 from tests.support.proxy.secure_cluster import PLAIN_PASSWORD, SecureCluster

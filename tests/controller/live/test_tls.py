@@ -4,7 +4,7 @@ import asyncio
 
 import trustme
 
-from kwire.controller.server.quorum import Quorum
+from kwire.testing.quorum import Quorum
 from kwire.text.properties import parse_properties
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import until_broker

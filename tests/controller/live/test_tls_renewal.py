@@ -11,7 +11,7 @@ import trustme
 from asn1crypto.x509 import Certificate
 
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher
 from tests.support.controller.live.java_nodes import JavaNodes, until_caught_up, until_voters
 from tests.support.controller.pem_stores import CONTROLLERS, stores

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
-from kwire.controller.server.quorum import Quorum
+from kwire.testing.quorum import Quorum
 from real_kafka import Launcher, Layout
 from tests.support.controller.live.broker_traffic import until_broker
 from tests.support.controller.live.java_nodes import JavaNodes

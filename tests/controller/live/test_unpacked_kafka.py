@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller import LocalBrokers, Quorum
-from kwire.local_kafka.jars import artifact, class_path
+from kwire.testing import LocalBrokers, Quorum
+from kwire.testing.local_kafka.jars import artifact, class_path
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import consume, create, produce
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.controller import BackgroundQuorum, LocalBrokers, Quorum
+from kwire.testing import BackgroundQuorum, LocalBrokers, Quorum
 from real_kafka import Launcher
 from tests.support.controller.live.broker_traffic import consume, create, produce
 from tests.support.eventually import eventually_blocking

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import pytest
 
-from kwire.controller.errors import ApiError
 from kwire.controller.quotas.controller_mutation_quota import ControllerMutationQuota
 from kwire.controller.quotas.token_buckets import TokenBuckets
+from kwire.errors import ApiError
 from kwire.image.client_quotas import ClientQuotasImage
 from kwire.messages.records.client_quota import ClientQuotaRecord, EntityData
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kwire.controller.errors import ApiError
 from kwire.controller.replicas.replica_placer import RackList, UsableBroker, place
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 
 
 class MockRandom:

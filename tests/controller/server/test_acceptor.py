@@ -11,7 +11,6 @@ import pytest
 
 from kwire.controller.quotas.connection_quotas import ConnectionLimits, ConnectionQuotas
 from kwire.controller.server.acceptor import Acceptor
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.messages.a44_incremental_alter_configs import (
@@ -22,6 +21,7 @@ from kwire.messages.a44_incremental_alter_configs import (
 )
 from kwire.messages.config_resource import ResourceType
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from tests.support.controller.server.echo_listener import (
     VERSIONS,
     Clients,

@@ -13,7 +13,6 @@ from kwire.controller.authorization.standard_authorizer import CLASS_NAME
 from kwire.controller.raft import API_KEYS
 from kwire.controller.server.controller_apis import CLUSTER_NEEDS, RAFT_NEEDS
 from kwire.controller.server.large_messages import LARGE_FRAME
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -25,6 +24,7 @@ from kwire.messages.registry import api_keys, request
 from kwire.net.connection import Connection
 from kwire.net.frames import decode_response, encode_response
 from kwire.net.negotiation import api_versions_request
+from kwire.testing.quorum import Quorum
 from kwire.text.properties import parse_properties
 from tests.support.controller.pem_stores import CONTROLLERS, stores
 from tests.support.controller.server.echo_listener import answered

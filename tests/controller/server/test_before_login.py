@@ -9,12 +9,12 @@ import pytest
 
 from kwire.controller.server.client_session import LOGIN
 from kwire.controller.server.frame_reader import PROGRESS, SLOWEST
-from kwire.controller.server.quorum import Quorum
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.net.connection import Connection
 from kwire.net.frames import encode_request
+from kwire.testing.quorum import Quorum
 from tests.support.controller.sasl_listeners import ALICE, ALICE_PASSWORD, plain, sasl_listener
 from tests.support.controller.server.echo_listener import (
     VERSIONS,

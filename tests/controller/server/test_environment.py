@@ -7,11 +7,11 @@ import pytest
 
 from kwire.controller.authentication.scram import NONCE_LENGTH
 from kwire.controller.server.environment import Environment
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import InvalidValue
 from kwire.logdir.lock import DirectoryLock
 from kwire.logdir.memory import MemoryFileSystem
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from tests.support.controller.sasl_listeners import FIRST_CREDENTIALS, sasl_listener, scram
 
 

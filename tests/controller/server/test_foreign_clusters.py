@@ -10,9 +10,9 @@ import pytest
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.foreign_clusters import MOST, ForeignClusters
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a01_fetch import FetchRequest
+from kwire.testing.quorum import Quorum
 from real_kafka import free_port
 
 

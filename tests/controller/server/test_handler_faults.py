@@ -12,7 +12,6 @@ from kwire.controller.handlers import registry
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.controller.server.metadata import metadata_runtime
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.controller.state_machine import quorum_controller
 from kwire.error_codes import ErrorCode
 from kwire.messages.a19_create_topics import (
@@ -25,6 +24,7 @@ from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.unregister_broker import UnregisterBrokerRecord
 from kwire.net.connection import Connection
 from kwire.net.service import ANONYMOUS
+from kwire.testing.quorum import Quorum
 from tests.support.controller.live.session.envelopes import send_enveloped
 from tests.support.virtual_time import in_virtual_time
 

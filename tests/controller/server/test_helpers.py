@@ -13,7 +13,6 @@ from kwire.controller.server import node as node_module
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.limits_reload import LimitsReloader
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
@@ -22,6 +21,7 @@ from kwire.messages.a44_incremental_alter_configs import (
 )
 from kwire.messages.config_resource import ResourceType
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import free_port
 from tests.support.eventually import eventually
 from tests.support.virtual_time import in_virtual_time

@@ -9,7 +9,6 @@ from kwire.codec.declaration import Request
 from kwire.controller.handlers.registry import Handler
 from kwire.controller.raft.rpc import describe_quorum
 from kwire.controller.server.large_messages import MANY
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
@@ -23,6 +22,7 @@ from kwire.messages.a55_describe_quorum import (
     TopicData,
 )
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 
 LOOP = threading.main_thread()
 

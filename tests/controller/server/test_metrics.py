@@ -22,7 +22,6 @@ from kwire.controller.server.metrics import (
     migration_gauges,
     prometheus_name,
 )
-from kwire.controller.server.quorum import Quorum
 from kwire.controller.server.request_metrics import codes
 from kwire.image import apply_all
 from kwire.image.features import ZkMigrationState
@@ -42,6 +41,7 @@ from kwire.messages.a55_describe_quorum import (
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.net.connection import Connection
 from kwire.net.metrics_server import MetricsServer
+from kwire.testing.quorum import Quorum
 from real_kafka import class_path
 from tests.support.http import ask
 from tests.support.virtual_time import in_virtual_time

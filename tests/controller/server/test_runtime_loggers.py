@@ -10,9 +10,9 @@ import pytest
 from kwire.admin import AdminClient
 from kwire.admin.configs import ConfigChange
 from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
-from kwire.controller.server.quorum import Quorum
 from kwire.controller.server.runtime_loggers import RuntimeLoggers
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
+from kwire.testing.quorum import Quorum
 
 NAME = "kwire.controller.server"
 

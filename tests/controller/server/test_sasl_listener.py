@@ -11,7 +11,6 @@ import pytest
 
 from kwire.admin import AdminClient
 from kwire.conform import ConformanceVerdict, SuiteOptions, run_suite
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
 from kwire.messages.a38_create_delegation_token import (
@@ -23,6 +22,7 @@ from kwire.net.connection import Connection
 from kwire.net.sasl import Credentials, Mechanism
 from kwire.net.security import Security
 from kwire.net.token_sources import TokenFile
+from kwire.testing.quorum import Quorum
 from tests.support.controller.sasl_listeners import (
     ADMIN,
     ADMIN_PASSWORD,

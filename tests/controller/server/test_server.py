@@ -8,7 +8,6 @@ import pytest
 
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import InvalidValue, StorageFailed
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
@@ -18,6 +17,7 @@ from kwire.messages.a55_describe_quorum import (
 )
 from kwire.messages.metadata_versions import METADATA_VERSION
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0

@@ -15,7 +15,6 @@ from asn1crypto.x509 import Certificate
 
 from kwire.controller.server import listener, tls_reload
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -25,6 +24,7 @@ from kwire.messages.a44_incremental_alter_configs import (
 from kwire.messages.config_resource import ResourceType
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
+from kwire.testing.quorum import Quorum
 from tests.support.eventually import eventually
 from tests.support.virtual_time import in_virtual_time
 

@@ -2,9 +2,9 @@
 
 from itertools import permutations
 
-from kwire.controller.errors import ApiError
 from kwire.controller.state_machine.deferred_event_queue import Deferred, DeferredEventQueue
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 
 
 class Releases:

@@ -4,12 +4,12 @@ import asyncio
 from contextlib import suppress
 
 from kwire.admin import AdminClient, QuorumInfo, RaftVoterEndpoint
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import BrokerError
 from kwire.net.address import Address
 from kwire.proxy import Filters, Listener, Proxy
 from kwire.proxy.addresses import AddressBook, NewListeners
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
+from kwire.testing.quorum import Quorum
 from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 90.0

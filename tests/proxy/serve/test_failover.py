@@ -6,12 +6,12 @@ from typing import cast
 
 import pytest
 
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages import a44_incremental_alter_configs as alter
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.net.address import Address
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from real_kafka import Layout
 from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
 from tests.support.real_kafka.own_cluster import OwnCluster

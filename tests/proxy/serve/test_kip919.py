@@ -12,11 +12,11 @@ import pytest
 from kwire.admin import AdminClient
 from kwire.admin.quorum import RaftVoterEndpoint
 from kwire.errors import BrokerError, KwireError
-from kwire.local_kafka.local_site import run_tool
 from kwire.net.address import Address
 from kwire.proxy import Filters, Listener, Proxy, Ring
 from kwire.proxy.serve.modes import serve_kip919
 from kwire.proxy.serve.served_cluster import ServedCluster
+from kwire.testing.local_kafka.local_site import run_tool
 from kwire.text.ids import parse_uuid
 from real_kafka import Cluster, Layout, class_path, java
 from tests.support.real_kafka.own_cluster import OwnCluster

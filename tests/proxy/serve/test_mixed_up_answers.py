@@ -18,7 +18,6 @@ from uuid import UUID
 import pytest
 
 from kwire.codec.declaration import Request
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import ProduceRequest, TopicProduceData
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
@@ -35,6 +34,7 @@ from kwire.proxy.addresses import AddressBook, NewListeners
 from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.data_path import pairing
 from kwire.proxy.flows.walk import failures
+from kwire.testing.quorum import Quorum
 from tests.support.controller.sasl_listeners import ADMIN, ALICE, ALICE_PASSWORD, sasl_listener
 from tests.support.proxy.serve.rights import AUTHORIZER, EVERYTHING, Rights, rights
 

@@ -11,7 +11,6 @@ from uuid import UUID
 import pytest
 
 from kwire.codec.declaration import MetadataRecord
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import ConnectionFailed
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
@@ -26,6 +25,7 @@ from kwire.proxy.data_path.given_addresses import GivenAddresses
 from kwire.proxy.serve import virtual_nodes
 from kwire.proxy.serve.served_cluster import ServedCluster
 from kwire.proxy.serve.virtual_nodes import VirtualNodes
+from kwire.testing.quorum import Quorum
 from tests.support.proxy.notices import notice_texts
 from tests.support.proxy.serve.serving_proxy import serving
 from tests.support.virtual_time import in_virtual_time

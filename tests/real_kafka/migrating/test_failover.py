@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from kwire.local_kafka.running import RunningNode
+from kwire.testing.local_kafka.running import RunningNode
 from real_kafka import Launcher
 from real_kafka.migrating.cluster import LOG_LINES, MigratingCluster
 from real_kafka.migrating.crash_points import CRASH_POINTS, TOPIC, CrashPoint, arm, follow

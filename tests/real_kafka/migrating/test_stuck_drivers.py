@@ -13,8 +13,8 @@ import pytest
 from kwire.admin.configs import ConfigChange
 from kwire.admin.sync import AdminClient
 from kwire.admin.topics import NewTopic
-from kwire.local_kafka.errors import NodeFailed
 from kwire.messages.config_resource import ConfigResource, ResourceType
+from kwire.testing.local_kafka.errors import NodeFailed
 from real_kafka import Launcher
 from real_kafka.migrating.cluster import MigratingCluster
 from real_kafka.migrating.crash_points import HALF_TOPIC, TOPIC, UNNOTED_COPY, arm

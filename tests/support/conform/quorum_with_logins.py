@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from faults_lab.registered_broker import NO_SESSIONS
-from kwire.controller.server.quorum import Quorum
 from kwire.net.address import Address
+from kwire.testing.quorum import Quorum
 from simulated_broker import SimulatedBroker
 from tests.support.controller.sasl_listeners import (
     ADMIN,

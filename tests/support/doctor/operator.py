@@ -17,8 +17,8 @@ from pathlib import Path
 from kwire.doctor.examine import examine
 from kwire.doctor.finding import Finding, FindingVerdict
 from kwire.doctor.gather import gather
-from kwire.local_kafka.node import KafkaVoter, KnownQuorum
 from kwire.net.address import Address
+from kwire.testing.local_kafka.node import KafkaVoter, KnownQuorum
 from real_kafka import Cluster
 from tests.support.cli.command import KWIRE
 from tests.support.eventually import eventually_blocking

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kwire.controller.configs import node_keys, topic_keys
-from kwire.controller.errors import ApiError
-from kwire.errors import InvalidValue
+from kwire.configs import node_keys, topic_keys
+from kwire.errors import ApiError, InvalidValue
 from kwire.text.untrusted import whole_number
 
 _TOPIC_DEFAULTS = frozenset(

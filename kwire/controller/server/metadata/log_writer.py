@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable
 
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import KRaftVersionRequest
 from kwire.controller.raft import Append, Event, UpgradeKRaftVersion
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 
 
 class LogWriter:

@@ -14,7 +14,6 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.controller.authorization.access import Access
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.controller.handlers.result import QuorumView
 from kwire.controller.raft import OffsetAndEpoch, Raft, Resign
@@ -43,7 +42,7 @@ from kwire.controller.state_machine.operations import (
 )
 from kwire.controller.state_machine.quorum_controller import PendingResponse, QuorumController
 from kwire.error_codes import ErrorCode
-from kwire.errors import StorageFailed
+from kwire.errors import ApiError, StorageFailed
 from kwire.image import MetadataImage
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.metadata_versions import KRAFT_VERSION

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Iterable
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import versioned
 from kwire.controller.server.large_messages import in_thread_if
 from kwire.controller.server.metadata.log_writer import wait_for_commit
@@ -17,7 +16,7 @@ from kwire.controller.state_machine.deferred_event_queue import DeferredEventQue
 from kwire.controller.state_machine.operations import run_and_encode
 from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.error_codes import ErrorCode
-from kwire.errors import LocalError
+from kwire.errors import ApiError, LocalError
 from kwire.image.features import ZkMigrationState
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages.records.begin_transaction import BeginTransactionRecord

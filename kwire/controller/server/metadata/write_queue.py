@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from kwire.codec.declaration import Request
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 
 HEARTBEAT_MS = 1000

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kwire.controller.errors import ApiError
 from kwire.controller.migration.copy import MetadataCopy, TopicsWithoutIds
 from kwire.controller.migration.effects import (
     CheckCopy,
@@ -29,6 +28,7 @@ from kwire.controller.migration.writing import CopyFailed, LeadershipLost
 from kwire.controller.migration.znode_write import ZnodeWrite
 from kwire.controller.server.metadata.migration_writer import MigrationWriter
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image import MetadataImage
 from kwire.image.errors import ReplayError
 from kwire.net.many_at_once import many_at_once

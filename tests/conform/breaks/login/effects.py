@@ -1,8 +1,8 @@
 """Breaks of `login/effects`: a relay that has requests carried out, and ends the connection."""
 
 from breaking import Break, closes_on, lets_in
-from kwire.conform.groups.login.answers import NUMBER
-from kwire.conform.groups.login.states import STATES
+from kwire.conform.checks.login.answers import NUMBER
+from kwire.conform.checks.login.states import STATES
 from kwire.messages.a30_create_acls import CreateAclsRequest
 
 BREAKS: dict[int, Break] = {

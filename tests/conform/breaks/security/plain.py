@@ -1,7 +1,7 @@
 """Breaks of `security/plain`."""
 
 from breaking import Break, changes, gives_error, keeps_open, sets
-from kwire.conform.groups.security.sasl import NOBODY
+from kwire.conform.checks.security.sasl import NOBODY
 from kwire.conform.verdict import ConformanceVerdict
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 

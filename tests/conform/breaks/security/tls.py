@@ -2,8 +2,8 @@
 
 from breaking import Break, answers_instead, closes_on_chunk, cuts_chunks, keeps_open
 from breaking.breaks import SeenRequest
-from kwire.conform.groups.security.tls import TLS_10, TLS_11, TLS_12
-from kwire.conform.groups.security.tls_session import client_hello
+from kwire.conform.checks.security.tls import TLS_10, TLS_11, TLS_12
+from kwire.conform.checks.security.tls_session import client_hello
 
 _DATA = b"\x17\x03\x03\x00"
 """The beginning of a record of less than 256 bytes."""

@@ -9,10 +9,10 @@ import trustme
 
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.config.tls import TlsConfig, tls_config
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import ConnectionFailed, InvalidValue
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from kwire.text.properties import parse_properties
 from tests.support.controller.pem_stores import CONTROLLERS, stores
 from tests.support.virtual_time import in_virtual_time

@@ -11,10 +11,10 @@ import pytest
 from kwire.batches import read_batches
 from kwire.batches.control_records import read_control_record
 from kwire.batches.metadata_records import read_metadata_record
-from kwire.controller.errors import ApiError
 from kwire.controller.server.metadata.log_writer import LogWriter
 from kwire.controller.server.node import ControllerNode
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.messages.a57_update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,

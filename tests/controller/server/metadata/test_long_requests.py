@@ -23,7 +23,6 @@ from kwire.controller.server.metadata.long_requests import (
 )
 from kwire.controller.server.metadata.write_queue import answer_limit_ms, turn_limit_ms
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.controller.state_machine.operations import (
     MAX_RECORDS_PER_BATCH,
@@ -61,6 +60,7 @@ from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0

@@ -10,7 +10,6 @@ import pytest
 from kwire.codec.declaration import Request
 from kwire.controller.raft import Resign
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.controller.state_machine.quorum_controller import PendingResponse
 from kwire.error_codes import ErrorCode
 from kwire.messages.a44_incremental_alter_configs import (
@@ -22,6 +21,7 @@ from kwire.messages.a44_incremental_alter_configs import (
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.net.connection import Connection
 from kwire.net.service import RequestContext
+from kwire.testing.quorum import Quorum
 from tests.support.virtual_time import in_virtual_time
 from virtual_nodes.network import NetworkLoop
 

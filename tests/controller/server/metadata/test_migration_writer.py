@@ -8,12 +8,11 @@ import pytest
 
 from kwire.batches import RecordBatch, read_batches
 from kwire.batches.metadata_records import VersionedRecord, read_metadata_record
-from kwire.controller.errors import ApiError
 from kwire.controller.handlers.result import versioned
 from kwire.controller.server.metadata.migration_writer import FEW_RECORDS, MigrationFailed
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.error_codes import ErrorCode
+from kwire.errors import ApiError
 from kwire.image import ReplayError
 from kwire.image.features import ZkMigrationState
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -34,6 +33,7 @@ from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.net.connection import Connection
 from kwire.net.service import RequestContext
+from kwire.testing.quorum import Quorum
 from tests.support.virtual_time import in_virtual_time
 
 PATIENCE = 60.0

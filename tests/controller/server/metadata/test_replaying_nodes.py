@@ -14,7 +14,6 @@ from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.metadata.replay import SLICE, Replay
 from kwire.controller.server.metadata.replay_task import MANY_SLICES, ReplayTask
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.error_codes import ErrorCode
 from kwire.logdir.log import MetadataLog
@@ -27,6 +26,7 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from tests.support.controller.server.topic_records import CountedDecoding, topics
 from tests.support.virtual_time import in_virtual_time
 

@@ -13,12 +13,12 @@ from kwire.controller.raft import Event, OffsetAndEpoch, Raft, SnapshotTaken
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.metadata import snapshotter
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import StorageFailed
 from kwire.image import EMPTY, apply_all
 from kwire.logdir.snapshots import build_snapshot
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 
 PATIENCE = 60
 EAGER = {

@@ -11,7 +11,6 @@ from kwire.controller.migration.effects import Request
 from kwire.controller.server.migration.metadata_feed import MetadataFeed
 from kwire.controller.server.migration.migration_requests import MigrationRequests
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.server.quorum import Quorum
 from kwire.image.features import ZkMigrationState
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
@@ -19,6 +18,7 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsResponse,
 )
 from kwire.net.connection import Connection
+from kwire.testing.quorum import Quorum
 from kwire.zookeeper import Create, Delete
 from kwire.zookeeper.znodes.controller import ControllerZnode
 from kwire.zookeeper.znodes.migration import MigrationZnode

@@ -4,8 +4,8 @@ import asyncio
 import uuid
 from collections.abc import Callable
 
-from kwire.controller.server.quorum import Quorum
 from kwire.image.partition import PartitionRegistration
+from kwire.testing.quorum import Quorum
 
 
 async def until_broker(

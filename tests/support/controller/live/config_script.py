@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config_keys.judged import UNKNOWN, VALUES
-from kwire.controller.configs import client_metrics_keys, group_keys, node_keys, topic_keys
+from kwire.configs import client_metrics_keys, group_keys, node_keys, topic_keys
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,

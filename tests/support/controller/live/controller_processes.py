@@ -14,11 +14,11 @@ from uuid import UUID
 
 from kwire.batches import read_batches
 from kwire.controller.server.config.node_config import NodeConfig
-from kwire.local_kafka.address import answers
-from kwire.local_kafka.guard import Guard
 from kwire.logdir.format import FormatOptions, plan, random_uuid, write
 from kwire.logdir.voters import InitialVoter
 from kwire.net.address import Address
+from kwire.testing.local_kafka.address import answers
+from kwire.testing.local_kafka.guard import Guard
 from kwire.text.ids import uuid_text
 from real_kafka import free_port
 from tests.support.controller.live.java_nodes import segment

@@ -15,13 +15,13 @@ from kwire.batches import read_batches
 from kwire.codec.declaration import Response
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
-from kwire.local_kafka.launcher import Launcher
-from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
 from kwire.net.sasl import Credentials
+from kwire.testing.local_kafka.launcher import Launcher
+from kwire.testing.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
 from kwire.text.ids import uuid_text
 from real_kafka import Address, Cluster, RunningNode, free_port
 from tests.support.eventually import eventually

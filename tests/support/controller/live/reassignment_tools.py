@@ -12,11 +12,11 @@ from subprocess import CompletedProcess
 from uuid import UUID
 
 from kwire.admin.reassignment.journal import VARIABLE
-from kwire.controller.server.quorum import Quorum
 from kwire.image import MetadataImage
 from kwire.image.broker import BrokerRegistration
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.config_resource import ResourceType
+from kwire.testing.quorum import Quorum
 from kwire.text.ids import parse_uuid
 from real_kafka import RunningNode
 from tests.support.cli.command import KWIRE

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kwire.controller.server.config.node_config import NodeConfig
-from kwire.local_kafka.address import free_port
-from kwire.local_kafka.launcher import Site
-from kwire.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, random_uuid
-from kwire.local_kafka.running import RunningNode
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.net.address import Address
+from kwire.testing.local_kafka.address import free_port
+from kwire.testing.local_kafka.launcher import Site
+from kwire.testing.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum, random_uuid
+from kwire.testing.local_kafka.running import RunningNode
 
 ID = 3000
 

@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from kwire.controller.server.environment import Environment
-from kwire.controller.server.quorum import Quorum
 from kwire.errors import KwireError
 from kwire.messages.a62_broker_registration import (
     BrokerRegistrationRequest,
@@ -20,6 +19,7 @@ from kwire.messages.a62_broker_registration import (
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kwire.net.connection import Connection
 from kwire.net.tasks import cancel_and_wait
+from kwire.testing.quorum import Quorum
 from kwire.zookeeper import Create, Operation, ZooKeeper, ZooKeeperUnreachable
 from kwire.zookeeper.settings import ZooKeeperSettings
 from kwire.zookeeper.znodes.broker import BrokerEndpoint, BrokerZnode

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
-from kwire.controller.server.quorum import Quorum
 from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest
 from kwire.net.address import Address
 from kwire.proxy.serve.audit import RoutedChange
+from kwire.testing.quorum import Quorum
 from tests.support.controller.sasl_listeners import ADMIN, admin_properties, sasl_listener
 from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
 

@@ -1,0 +1,136 @@
+"""Controllers that do not lead: what they answer themselves, and what they refuse (KIP-919)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kwire.codec.declaration import Request
+from kwire.conform.check import Check, CheckSection, Member, family, scenario
+from kwire.conform.checks.controllers.requests import CHANGES, TOPIC, describe_config
+from kwire.conform.checks.quorum.kip_853.requests import (
+    add_voter,
+    remove_voter,
+    update_voter,
+)
+from kwire.conform.connection import CheckedConnection
+from kwire.conform.expectation import expect_equal, expect_error
+from kwire.conform.needs import Need, ServerRole
+from kwire.conform.quorum import DescribedQuorum, describe_quorum, features_of
+from kwire.conform.server import Server
+from kwire.conform.source import SentenceSource, kafka, kip
+from kwire.conform.verdict import Skipped
+from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.config_resource import ResourceType
+
+_NOT_CONTROLLER, _NOT_LEADER, _UNKNOWN_TOPIC = 41, 6, 3
+_CONTROLLER, _TWO = ServerRole.CONTROLLER, Need.TWO_VOTERS
+_INACTIVE = kip(919, "Overview")
+
+
+async def _inactive(server: Server) -> tuple[CheckedConnection, DescribedQuorum]:
+    """Return a connection to a controller that does not lead."""
+    quorum = await describe_quorum(server)
+    return await server.node(quorum.follower_id), quorum
+
+
+def _asked(
+    sentence: str,
+    source: SentenceSource,
+    send: Callable[[DescribedQuorum], Request],
+    *codes: int,
+) -> Check:
+    @scenario(sentence, source, role=_CONTROLLER, needs=_TWO)
+    async def run(server: Server) -> None:
+        connection, quorum = await _inactive(server)
+        expect_error(await connection.ask(send(quorum)), *codes)
+
+    return run
+
+
+def _changes(server: Server) -> Iterator[Member]:
+    async def refused(server: Server, name: str) -> None:
+        connection, _ = await _inactive(server)
+        request = CHANGES[name]
+        if type(request).key not in connection.versions.api_versions:
+            raise Skipped(f"the server does not offer {name}")
+        # Topics are looked up by name before that, which every Kafka does wherever it is asked.
+        unknown = [_UNKNOWN_TOPIC] if name == "DeleteTopics" else []
+        expect_error(await connection.ask(request), _NOT_CONTROLLER, *unknown)
+
+    for name in CHANGES:
+
+        async def run(server: Server, name: str = name) -> None:
+            await refused(server, name)
+
+        yield Member(id=name, run=run)
+
+
+@scenario(
+    "A controller that does not lead has the same finalized features.",
+    kip(584, "ApiVersions"),
+    role=_CONTROLLER,
+    needs=_TWO,
+)
+async def _same_features(server: Server) -> None:
+    connection, quorum = await _inactive(server)
+
+    async def caught_up() -> bool:
+        ours = (await features_of(quorum.connection)).finalized_features
+        return (await features_of(connection)).finalized_features == ours
+
+    # It may be a moment behind the leader.
+    expect_equal("same features", await server.wait_for("the same features", caught_up), True)
+
+
+SECTION = CheckSection(
+    "controllers/kip-919/inactive",
+    "Controllers that do not lead",
+    {
+        1: family(
+            "A controller that does not lead refuses every change with NOT_CONTROLLER.",
+            _INACTIVE,
+            _changes,
+            role=_CONTROLLER,
+            needs=_TWO,
+        ),
+        2: _asked(
+            "A controller that does not lead lists the controllers.",
+            kip(919, "DescribeCluster"),
+            lambda quorum: DescribeClusterRequest(endpoint_type=2),
+            0,
+        ),
+        3: _asked(
+            "AddRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+            kip(853, "AddVoter, Handling"),
+            add_voter,
+            _NOT_LEADER,
+        ),
+        4: _asked(
+            "RemoveRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+            kip(853, "RemoveVoter, Handling"),
+            remove_voter,
+            _NOT_LEADER,
+        ),
+        5: _asked(
+            "UpdateRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+            kip(853, "UpdateVoter, Handling"),
+            update_voter,
+            _NOT_LEADER,
+        ),
+        6: _asked(
+            "A controller that does not lead describes configurations.",
+            kafka("ControllerApis.handleDescribeConfigsRequest"),
+            lambda quorum: describe_config(ResourceType.TOPIC, TOPIC),
+            3,
+        ),
+        7: _asked(
+            "A controller that does not lead lists no reassignments, or those it knows.",
+            kafka("QuorumController.listPartitionReassignments"),
+            lambda quorum: ListPartitionReassignmentsRequest(),
+            0,
+            _NOT_CONTROLLER,
+        ),
+        8: _same_features,
+    },
+)

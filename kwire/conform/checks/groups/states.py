@@ -1,0 +1,170 @@
+"""DescribeGroups, ListGroups and DeleteGroups (KIP-229, KIP-518, KIP-848, KIP-1043)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.checks.groups.committed import new_offsets
+from kwire.conform.checks.groups.member import (
+    ASSIGNMENT,
+    METADATA,
+    PROTOCOL,
+    TYPE,
+    ClassicMember,
+    new_member,
+    stable_member,
+)
+from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.server import Server
+from kwire.conform.source import guide, kip
+from kwire.messages.a15_describe_groups import DescribeGroupsRequest
+from kwire.messages.a16_list_groups import ListGroupsRequest
+from kwire.messages.a42_delete_groups import DeleteGroupsRequest
+
+_DESCRIBE = guide("DescribeGroups API")
+_NOT_FOUND = 6
+"""The first version of DescribeGroups that says that there is no such group (KIP-1043)."""
+_STATES, _TYPES = 4, 5
+"""The first versions of ListGroups with these filters (KIP-518, KIP-848)."""
+
+
+async def _describe(server: Server, group: str, version: int | None = None) -> Any:
+    coordinator = await server.coordinator(group)
+    answer = await coordinator.ask_coordinator(DescribeGroupsRequest(groups=(group,)), version)
+    return answer.groups[0]
+
+
+@broker_scenario("Up to v5 a group that does not exist is Dead, without an error.", _DESCRIBE)
+async def _dead(server: Server) -> None:
+    described = await _describe(server, server.name(), _NOT_FOUND - 1)
+    expect_error(described, 0)
+    expect_equal("state", described.group_state, "Dead")
+
+
+@broker_scenario("From v6 on a group that does not exist gets GROUP_ID_NOT_FOUND.", kip(1043))
+async def _not_found(server: Server) -> None:
+    expect_error(await _describe(server, server.name(), _NOT_FOUND), 69)
+
+
+@broker_scenario("A group that has only offsets is Empty.", _DESCRIBE)
+async def _empty(server: Server) -> None:
+    offsets = await new_offsets(server)
+    await offsets.commit(5)
+    described = await _describe(server, offsets.group)
+    expect_error(described, 0)
+    expect_equal("state", described.group_state, "Empty")
+    expect_equal("members", described.members, [])
+
+
+@broker_scenario("A stable group is described with its protocol and its members.", _DESCRIBE)
+async def _stable(server: Server) -> None:
+    member = await stable_member(server)
+    described = await _describe(server, member.group)
+    expect_equal("state", described.group_state, "Stable")
+    expect_equal("protocol", (described.protocol_type, described.protocol_data), (TYPE, PROTOCOL))
+    members = [(m.member_id, m.client_id) for m in described.members]
+    expect_equal("members", members, [(member.member_id, member.connection.client_id)])
+    content = [(m.member_metadata, m.member_assignment) for m in described.members]
+    expect_equal("metadata and assignment", content, [(METADATA, ASSIGNMENT)])
+
+
+@broker_scenario("Between JoinGroup and SyncGroup a group is CompletingRebalance.", _DESCRIBE)
+async def _completing(server: Server) -> None:
+    member = await new_member(server)
+    await member.joined()
+    described = await _describe(server, member.group)
+    expect_equal("state", described.group_state, "CompletingRebalance")
+
+
+@broker_scenario("When its last member has left, a group is Empty, or already Dead.", _DESCRIBE)
+async def _left(server: Server) -> None:
+    member = await stable_member(server)
+    await member.leave()
+    described = await _describe(server, member.group)
+    # A broker forgets a group without offsets at its next clean-up, which may be now.
+    expect_equal("state", described.group_state, "Empty", "Dead")
+
+
+async def _listed(member: ClassicMember, version: int | None = None, **filters: Any) -> Any:
+    answer = await member.connection.ask(ListGroupsRequest(**filters), version)
+    expect_error(answer, 0)
+    return next((group for group in answer.groups if group.group_id == member.group), None)
+
+
+@broker_scenario(
+    "ListGroups has every group of the broker, with its protocol type.", guide("ListGroups API")
+)
+async def _in_the_list(server: Server) -> None:
+    member = await stable_member(server)
+    group = await _listed(member)
+    expect(group, "the group in the list", "none")
+    expect_equal("protocol type", group.protocol_type, TYPE)
+
+
+@broker_scenario(
+    "From v4 on ListGroups returns states, and the filter leaves out others.", kip(518)
+)
+async def _by_state(server: Server) -> None:
+    member = await stable_member(server)
+    group = await _listed(member, _STATES, states_filter=("Stable",))
+    expect(group, "it among the stable ones", "none")
+    expect_equal("state", group.group_state, "Stable")
+    group = await _listed(member, _STATES, states_filter=("Empty",))
+    expect(group is None, "it not among the empty ones", group)
+
+
+@broker_scenario("From v5 on ListGroups returns types, and the filter leaves out others.", kip(848))
+async def _by_type(server: Server) -> None:
+    member = await stable_member(server)
+    group = await _listed(member, _TYPES, types_filter=("classic",))
+    expect(group, "it among the classic ones", "none")
+    expect_equal("type", group.group_type.lower(), "classic")
+    group = await _listed(member, _TYPES, types_filter=("consumer",))
+    expect(group is None, "it not among the others", group)
+
+
+async def _delete(server: Server, group: str) -> Any:
+    coordinator = await server.coordinator(group)
+    return await coordinator.ask_coordinator(DeleteGroupsRequest(groups_names=(group,)))
+
+
+@broker_scenario("Deleting a group with members gets NON_EMPTY_GROUP.", kip(229))
+async def _non_empty(server: Server) -> None:
+    member = await stable_member(server)
+    expect_error(await _delete(server, member.group), 68)
+    expect_error(await member.heartbeat(), 0)
+
+
+@broker_scenario("Deleting a group that does not exist gets GROUP_ID_NOT_FOUND.", kip(229))
+async def _delete_unknown(server: Server) -> None:
+    expect_error(await _delete(server, server.name()), 69)
+
+
+@broker_scenario("An empty group is deleted together with its offsets.", kip(229))
+async def _deleted(server: Server) -> None:
+    offsets = await new_offsets(server)
+    await offsets.commit(5)
+    expect_error(await _delete(server, offsets.group), 0)
+    expect_equal("offset", (await offsets.fetched()).committed_offset, -1)
+    expect_error(await _delete(server, offsets.group), 69)
+
+
+SECTION = CheckSection(
+    "groups/states",
+    "Descriptions, lists and deletion of groups",
+    {
+        1: _dead,
+        2: _not_found,
+        3: _empty,
+        4: _stable,
+        5: _completing,
+        6: _left,
+        7: _in_the_list,
+        8: _by_state,
+        9: _by_type,
+        10: _non_empty,
+        11: _delete_unknown,
+        12: _deleted,
+    },
+)

@@ -1,0 +1,196 @@
+"""Effective requests about topics: settings, partitions, records, and the offsets of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from kwire.conform.checks.login.effective_request import EffectiveRequest, Prepare, visible_error
+from kwire.conform.checks.records.log import PRODUCE_BY_NAME, batch, produce_request
+from kwire.conform.checks.topics.creating import create, delete_afterwards, new_topic
+from kwire.conform.expectation import first_error
+from kwire.conform.reaction import error_text
+from kwire.conform.server import Server
+from kwire.conform.verdict import Skipped
+from kwire.error_codes import ErrorCode
+from kwire.messages import a33_alter_configs as a33
+from kwire.messages import a44_incremental_alter_configs as a44
+from kwire.messages.a02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from kwire.messages.a08_offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kwire.messages.a09_offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
+from kwire.messages.a19_create_topics import CreateTopicsRequest
+from kwire.messages.a20_delete_topics import DeleteTopicsRequest
+from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from kwire.messages.a37_create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from kwire.messages.config_resource import ResourceType
+
+_DELETE_BY_NAME, _COMMIT_BY_NAME, _FETCH_ONE_GROUP = 5, 9, 7
+"""The last versions in which topics have names, and a request one group."""
+_TIMEOUT_MS = 10_000
+_SETTING, _VALUE = "retention.ms", "86400001"
+_CONSUMER, _LATEST = -1, -1
+_OFFSET = 7
+
+
+async def _create_topics(server: Server) -> EffectiveRequest:
+    topic = server.name()
+    delete_afterwards(server, topic)
+    return EffectiveRequest(
+        request=CreateTopicsRequest(topics=[new_topic(topic)]),
+        happened=partial(_has_topic, server, topic),
+    )
+
+
+async def _delete_topics(server: Server) -> EffectiveRequest:
+    topic = await _own_topic(server)
+    request = DeleteTopicsRequest(topic_names=(topic,), timeout_ms=_TIMEOUT_MS)
+
+    async def is_gone() -> bool:
+        return not await _has_topic(server, topic)
+
+    version = (await server.connection()).version_up_to(request, _DELETE_BY_NAME)
+    return EffectiveRequest(request=request, happened=is_gone, version=version)
+
+
+async def _create_partitions(server: Server) -> EffectiveRequest:
+    topic = await _own_topic(server)
+
+    def two(*, validate_only: bool) -> CreatePartitionsRequest:
+        part = CreatePartitionsTopic(name=topic, count=2, assignments=None)
+        return CreatePartitionsRequest(
+            topics=[part], timeout_ms=_TIMEOUT_MS, validate_only=validate_only
+        )
+
+    async def has_two() -> bool:
+        answer = await server.ask_controller(two(validate_only=True))
+        return visible_error(answer) == ErrorCode.INVALID_PARTITIONS
+
+    return EffectiveRequest(request=two(validate_only=False), happened=has_two)
+
+
+async def _alter_configs(server: Server) -> EffectiveRequest:
+    topic = await _own_topic(server)
+    resource = a33.AlterConfigsResource(
+        resource_type=ResourceType.TOPIC,
+        resource_name=topic,
+        configs=[a33.AlterableConfig(name=_SETTING, value=_VALUE)],
+    )
+    return EffectiveRequest(
+        request=a33.AlterConfigsRequest(resources=[resource]),
+        happened=partial(_is_set, server, topic),
+    )
+
+
+async def _incremental_alter_configs(server: Server) -> EffectiveRequest:
+    topic = await _own_topic(server)
+    resource = a44.AlterConfigsResource(
+        resource_type=ResourceType.TOPIC,
+        resource_name=topic,
+        configs=[a44.AlterableConfig(name=_SETTING, value=_VALUE)],
+    )
+    return EffectiveRequest(
+        request=a44.IncrementalAlterConfigsRequest(resources=[resource]),
+        happened=partial(_is_set, server, topic),
+    )
+
+
+async def _produce(server: Server) -> EffectiveRequest:
+    topic = await server.topic()
+    leader = await server.leader(topic)
+    request = produce_request(topic, batch())
+    part = ListOffsetsPartition(partition_index=0, timestamp=_LATEST)
+    latest = ListOffsetsRequest(
+        replica_id=_CONSUMER, topics=[ListOffsetsTopic(name=topic, partitions=[part])]
+    )
+
+    async def is_written() -> bool:
+        answer = await server.ask(latest)
+        return not visible_error(answer) and answer.topics[0].partitions[0].offset > 0
+
+    _demand_here(server, leader.peer)
+    version = leader.version_up_to(request, PRODUCE_BY_NAME)
+    return EffectiveRequest(request=request, happened=is_written, version=version)
+
+
+async def _offset_commit(server: Server) -> EffectiveRequest:
+    topic, group = await server.topic(), server.group()
+    coordinator = await server.coordinator(group)
+    part = OffsetCommitRequestPartition(
+        partition_index=0, committed_offset=_OFFSET, committed_metadata=""
+    )
+    request = OffsetCommitRequest(
+        group_id=group, topics=[OffsetCommitRequestTopic(name=topic, partitions=[part])]
+    )
+
+    async def is_committed() -> bool:
+        asked = OffsetFetchRequest(
+            group_id=group, topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=(0,))]
+        )
+        connection = await server.connection()
+        version = connection.version_up_to(asked, _FETCH_ONE_GROUP)
+        answer = await connection.ask_coordinator(asked, version)
+        return (
+            not visible_error(answer) and answer.topics[0].partitions[0].committed_offset == _OFFSET
+        )
+
+    _demand_here(server, coordinator.peer)
+    version = coordinator.version_up_to(request, _COMMIT_BY_NAME)
+    return EffectiveRequest(request=request, happened=is_committed, version=version)
+
+
+async def _own_topic(server: Server) -> str:
+    """Create a topic of one partition; return its name. Raises Skipped."""
+    name = server.name()
+    code = visible_error(await create(server, new_topic(name)))
+    if code:
+        raise Skipped(f"the cluster creates no topic: {error_text(code)}")
+    # A broker learns of it a moment later.
+    await server.wait_for(f"the topic {name}", partial(_is_described, server, name))
+    return name
+
+
+async def _is_described(server: Server, topic: str) -> bool:
+    return first_error(await server.ask(_setting(topic))) == 0
+
+
+async def _has_topic(server: Server, topic: str) -> bool:
+    request = CreateTopicsRequest(topics=[new_topic(topic)], validate_only=True)
+    return visible_error(await server.ask_controller(request)) == ErrorCode.TOPIC_ALREADY_EXISTS
+
+
+async def _is_set(server: Server, topic: str) -> bool:
+    answer = await server.ask(_setting(topic))
+    return not visible_error(answer) and answer.results[0].configs[0].value == _VALUE
+
+
+def _setting(topic: str) -> DescribeConfigsRequest:
+    resource = DescribeConfigsResource(
+        resource_type=ResourceType.TOPIC, resource_name=topic, configuration_keys=(_SETTING,)
+    )
+    return DescribeConfigsRequest(resources=[resource])
+
+
+def _demand_here(server: Server, peer: str) -> None:
+    """Raise Skipped unless the server under test is the one that a request is for."""
+    if peer != str(server.target.address):
+        raise Skipped(f"what it is about belongs to another node, {peer}")
+
+
+TOPIC_REQUESTS: Mapping[str, Prepare] = {
+    "Produce": _produce,
+    "OffsetCommit": _offset_commit,
+    "CreateTopics": _create_topics,
+    "DeleteTopics": _delete_topics,
+    "AlterConfigs": _alter_configs,
+    "CreatePartitions": _create_partitions,
+    "IncrementalAlterConfigs": _incremental_alter_configs,
+}
+"""By the name of their API."""

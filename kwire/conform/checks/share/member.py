@@ -1,0 +1,224 @@
+"""A member of a share group for checks: heartbeats, a share session and its acknowledgements."""
+
+from __future__ import annotations
+
+import base64
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from kwire.conform.checks.producers.producer import CheckedProducer
+from kwire.conform.connection import CheckedConnection
+from kwire.conform.expectation import expect_error
+from kwire.conform.server import Server
+from kwire.conform.verdict import Skipped
+from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
+from kwire.messages.a44_incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kwire.messages.a76_share_group_heartbeat import ShareGroupHeartbeatRequest
+from kwire.messages.a78_share_fetch import AcknowledgementBatch as FetchAcknowledgement
+from kwire.messages.a78_share_fetch import FetchPartition, FetchTopic, ShareFetchRequest
+from kwire.messages.a79_share_acknowledge import (
+    AcknowledgementBatch,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
+
+JOINS, LEAVES = 0, -1
+"""Epochs with which a member joins and leaves."""
+OPENS, CLOSES = 0, -1
+"""Epochs with which a share session is opened and closed."""
+ACCEPT, RELEASE, REJECT = 1, 2, 3
+"""Types of acknowledgement."""
+
+_GROUP_CONFIGS = 32
+_SET, _DELETE = 0, 1
+_RESET = "share.auto.offset.reset"
+_UNSUPPORTED_VERSION = 35
+_WAIT_MS = 500
+_MAX_BYTES = 1 << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class ShareMember:
+    """A member of a share group, with a share session.
+
+    connection: to the coordinator, which last gave the epoch. leader: to that of partition 0.
+    """
+
+    server: Server
+    connection: CheckedConnection
+    leader: CheckedConnection
+    group: str
+    topic: str
+    topic_id: UUID
+    member_id: str = field(default_factory=lambda: kafka_uuid(uuid4()))
+    epoch: int = JOINS
+    session_epoch: int = OPENS
+
+    async def heartbeat(self, **fields: Any) -> Any:
+        """Send one heartbeat, a short one unless fields say more; return the answer."""
+        own: dict[str, Any] = {
+            "group_id": self.group,
+            "member_id": self.member_id,
+            "member_epoch": self.epoch,
+        }
+        answer = await self.connection.ask_coordinator(ShareGroupHeartbeatRequest(**(own | fields)))
+        if answer.error_code == _UNSUPPORTED_VERSION:
+            raise Skipped("the server has share groups, but they are not enabled")
+        return answer
+
+    async def join(self, **fields: Any) -> Any:
+        """Send a heartbeat as a joining member does; return the answer, whatever its error."""
+        own = {"member_epoch": JOINS, "subscribed_topic_names": (self.topic,)}
+        answer = await self.heartbeat(**(own | fields))
+        if answer.error_code == 0:
+            self.epoch = answer.member_epoch
+            self.server.remove_afterwards(f"member {self.member_id}", self._leave)
+        return answer
+
+    async def joined(self) -> Any:
+        """Join, and beat until the topic's partition is assigned; return the last answer."""
+        answer = await self.join()
+        expect_error(answer, 0)
+
+        async def assigned() -> bool:
+            nonlocal answer
+            if answer.assignment is None or not answer.assignment.topic_partitions:
+                answer = await self.heartbeat(subscribed_topic_names=(self.topic,))
+                expect_error(answer, 0)
+                self.epoch = answer.member_epoch
+            return bool(answer.assignment and answer.assignment.topic_partitions)
+
+        await self.server.wait_for("a partition for the member", assigned)
+        return answer
+
+    async def fetch(self, *acknowledged: tuple[int, int, int], **fields: Any) -> Any:
+        """Send ShareFetch for partition 0; return the answer, whatever its errors.
+
+        acknowledged: first offset, last offset and type of each batch.
+        """
+        batches = [
+            FetchAcknowledgement(first_offset=first, last_offset=last, acknowledge_types=(type,))
+            for first, last, type in acknowledged
+        ]
+        partition = FetchPartition(partition_index=0, acknowledgement_batches=batches)
+        own: dict[str, Any] = {
+            "group_id": self.group,
+            "member_id": self.member_id,
+            "share_session_epoch": self.session_epoch,
+            "max_wait_ms": _WAIT_MS,
+            "min_bytes": 1,
+            "max_bytes": _MAX_BYTES,
+            "max_records": 100,
+            "batch_size": 100,
+            "topics": [FetchTopic(topic_id=self.topic_id, partitions=[partition])],
+        }
+        answer = await self.leader.ask(ShareFetchRequest(**(own | fields)))
+        if answer.error_code == 0:
+            self.session_epoch += 1
+        return answer
+
+    async def acquired(self, *acknowledged: tuple[int, int, int]) -> list[tuple[int, int, int]]:
+        """Fetch until records come; return first offset, last offset and delivery count."""
+        found: list[tuple[int, int, int]] = []
+
+        async def any_records() -> bool:
+            nonlocal acknowledged
+            answer = await self.fetch(*acknowledged)
+            acknowledged = ()
+            expect_error(answer, 0)
+            found.extend(acquired_in(answer))
+            return bool(found)
+
+        await self.server.wait_for("acquired records", any_records)
+        return found
+
+    async def acknowledge(self, *batches: tuple[int, int, int], **fields: Any) -> Any:
+        """Send ShareAcknowledge for partition 0; return the answer, whatever its errors."""
+        parts = [
+            AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=(type,))
+            for first, last, type in batches
+        ]
+        partition = AcknowledgePartition(partition_index=0, acknowledgement_batches=parts)
+        own: dict[str, Any] = {
+            "group_id": self.group,
+            "member_id": self.member_id,
+            "share_session_epoch": self.session_epoch,
+            "topics": [AcknowledgeTopic(topic_id=self.topic_id, partitions=[partition])],
+        }
+        answer = await self.leader.ask(ShareAcknowledgeRequest(**(own | fields)))
+        if answer.error_code == 0:
+            self.session_epoch += 1
+        return answer
+
+    async def close_session(self) -> Any:
+        """Close the share session, which gives back what it acquired."""
+        return await self.acknowledge(share_session_epoch=CLOSES, topics=[])
+
+    async def produce(self, records: int) -> None:
+        """Write records to the topic, in one batch."""
+        producer = CheckedProducer(leaders=[self.leader], topic=self.topic)
+        await producer.append(-1, records)
+
+    async def another(self) -> ShareMember:
+        """Return another member of the group, which has not joined."""
+        return ShareMember(
+            server=self.server,
+            connection=self.connection,
+            leader=await self.server.leader(self.topic),
+            group=self.group,
+            topic=self.topic,
+            topic_id=self.topic_id,
+        )
+
+    async def _leave(self) -> None:
+        with suppress(Skipped):
+            await self.heartbeat(member_epoch=LEAVES)
+
+
+def acquired_in(answer: Any) -> list[tuple[int, int, int]]:
+    """Return what an answer to ShareFetch hands over: first offset, last offset, delivery count."""
+    return [
+        (part.first_offset, part.last_offset, part.delivery_count)
+        for topic in answer.responses
+        for partition in topic.partitions
+        for part in partition.acquired_records
+    ]
+
+
+def kafka_uuid(value: UUID) -> str:
+    """Return a UUID as Kafka writes it in text."""
+    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
+
+
+async def new_share_member(server: Server, *, topic: str = "") -> ShareMember:
+    """Return a member, which has not joined, of a new group that reads a topic from its start."""
+    connection = await server.connection()
+    connection.demand(ShareGroupHeartbeatRequest)
+    topic = topic or await server.topic()
+    answer = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
+    group = server.group()
+    await _configure(server, group, _SET)
+    server.remove_afterwards(f"settings of {group}", lambda: _configure(server, group, _DELETE))
+    return ShareMember(
+        server=server,
+        connection=await server.coordinator(group),
+        leader=await server.leader(topic),
+        group=group,
+        topic=topic,
+        topic_id=answer.topics[0].topic_id,
+    )
+
+
+async def _configure(server: Server, group: str, operation: int) -> None:
+    config = AlterableConfig(name=_RESET, config_operation=operation, value="earliest")
+    resource = AlterConfigsResource(
+        resource_type=_GROUP_CONFIGS, resource_name=group, configs=[config]
+    )
+    expect_error(await server.ask(IncrementalAlterConfigsRequest(resources=[resource])), 0)

@@ -1,0 +1,217 @@
+"""Offsets of a group within transactions (KIP-98, KIP-447)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.checks.transactions.transaction import (
+    CheckedTransaction,
+    transactional_producer,
+)
+from kwire.conform.connection import CheckedConnection
+from kwire.conform.expectation import expect, expect_equal, expect_error, expect_refused
+from kwire.conform.reaction import error_text
+from kwire.conform.server import Server
+from kwire.conform.source import kip
+from kwire.messages.a09_offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from kwire.messages.a25_add_offsets_to_txn import AddOffsetsToTxnRequest
+from kwire.messages.a28_txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+
+_ADD = kip(98, "AddOffsetsToTxnRequest")
+_COMMIT = kip(98, "TxnOffsetCommitRequest")
+_STABLE = kip(447, "Public Interfaces")
+_WITH_MEMBER = 3
+"""The first version of TxnOffsetCommit with the member and its generation (KIP-447)."""
+_EXPLICIT = 4
+"""The last version of TxnOffsetCommit that needs AddOffsetsToTxn before (KIP-890)."""
+_GROUPS = 8
+"""The version of OffsetFetch with many groups and with names of topics."""
+_FENCED = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class _Offsets:
+    """A transaction that commits offsets of partition 0 for a group."""
+
+    transaction: CheckedTransaction
+    group: str
+    coordinator: CheckedConnection
+
+    async def add(self, version: int | None = None, **fields: Any) -> Any:
+        request = AddOffsetsToTxnRequest(
+            **({"group_id": self.group} | self.transaction.numbers(**fields))
+        )
+        return await self.transaction.coordinator.ask_coordinator(request, version)
+
+    async def commit(self, offset: int, **fields: Any) -> Any:
+        partition = TxnOffsetCommitRequestPartition(
+            partition_index=0, committed_offset=offset, committed_metadata=None
+        )
+        topic = TxnOffsetCommitRequestTopic(
+            name=self.transaction.producer.topic, partitions=[partition]
+        )
+        numbers = self.transaction.numbers(**({"group_id": self.group} | fields))
+        request = TxnOffsetCommitRequest(topics=[topic], **numbers)
+        version = self.coordinator.version_up_to(request, _EXPLICIT)
+        return await self.coordinator.ask_coordinator(request, version)
+
+    async def fetch(self, *, stable: bool = False) -> Any:
+        """Return the answer for the partition."""
+        topic = OffsetFetchRequestTopics(
+            name=self.transaction.producer.topic, partition_indexes=(0,)
+        )
+        group = OffsetFetchRequestGroup(group_id=self.group, topics=[topic])
+        request = OffsetFetchRequest(groups=[group], require_stable=stable)
+        answer = await self.coordinator.ask_coordinator(request, _GROUPS)
+        group = answer.groups[0]
+        expect(group.topics, "an answer for the partition", error_text(group.error_code))
+        return group.topics[0].partitions[0]
+
+    async def pending(self, offset: int) -> None:
+        """Commit an offset in a transaction that stays open."""
+        expect_error(await self.add(), 0)
+        expect_error(await self.commit(offset), 0)
+
+
+async def _offsets(server: Server) -> _Offsets:
+    group = server.group()
+    coordinator = await server.coordinator(group)
+    transaction = await transactional_producer(server)
+    return _Offsets(transaction=transaction, group=group, coordinator=coordinator)
+
+
+@broker_scenario("A group's offsets can be added to a transaction.", _ADD)
+async def _added(server: Server) -> None:
+    expect_error(await (await _offsets(server)).add(), 0)
+
+
+@broker_scenario("AddOffsetsToTxn begins the transaction.", _ADD)
+async def _begins(server: Server) -> None:
+    offsets = await _offsets(server)
+    await offsets.add()
+    expect_equal("state", (await offsets.transaction.describe()).transaction_state, "Ongoing")
+
+
+@broker_scenario(
+    "AddOffsetsToTxn with a foreign producer id gets INVALID_PRODUCER_ID_MAPPING.", _ADD
+)
+async def _foreign_producer_id(server: Server) -> None:
+    offsets = await _offsets(server)
+    wrong = offsets.transaction.producer.producer_id + 10**9
+    expect_error(await offsets.add(producer_id=wrong), 49)
+
+
+def _refuses_epoch(version: int, code: int, error: str) -> Any:
+    @broker_scenario(f"AddOffsetsToTxn v{version} with an older epoch gets {error}.", kip(588))
+    async def refuses(server: Server) -> None:
+        offsets = await _offsets(server)
+        await offsets.transaction.another_epoch()
+        expect_error(await offsets.add(version), code)
+
+    return refuses
+
+
+@broker_scenario("OffsetFetch does not return the offsets of an open transaction.", _COMMIT)
+async def _not_told(server: Server) -> None:
+    offsets = await _offsets(server)
+    await offsets.pending(5)
+    expect_equal("offset", (await offsets.fetch()).committed_offset, -1)
+
+
+@broker_scenario(
+    "With require_stable OffsetFetch gets UNSTABLE_OFFSET_COMMIT while one is pending.", _STABLE
+)
+async def _unstable(server: Server) -> None:
+    offsets = await _offsets(server)
+    await offsets.pending(5)
+    expect_error(await offsets.fetch(stable=True), 88)
+
+
+async def _ended(offsets: _Offsets, *, committed: bool) -> int:
+    expect_error(await offsets.transaction.end(committed=committed), 0)
+
+    async def stable() -> Any:
+        partition = await offsets.fetch(stable=True)
+        return None if partition.error_code == 88 else partition
+
+    partition = await offsets.transaction.server.wait_for("a stable offset", stable)
+    expect_error(partition, 0)
+    offset: int = partition.committed_offset
+    return offset
+
+
+@broker_scenario("After the commit OffsetFetch returns the offsets.", _COMMIT)
+async def _committed(server: Server) -> None:
+    offsets = await _offsets(server)
+    await offsets.pending(5)
+    expect_equal("offset", await _ended(offsets, committed=True), 5)
+
+
+@broker_scenario("After an abort the offsets are as they were.", _COMMIT)
+async def _aborted(server: Server) -> None:
+    offsets = await _offsets(server)
+    await offsets.pending(5)
+    await _ended(offsets, committed=True)
+
+    async def added() -> bool:
+        answer = await offsets.add()
+        return bool(answer.error_code != 51)
+
+    await server.wait_for("the next transaction", added)
+    expect_error(await offsets.commit(7), 0)
+    expect_equal("offset", await _ended(offsets, committed=False), 5)
+
+
+@broker_scenario("A member that the group does not have gets UNKNOWN_MEMBER_ID.", kip(447))
+async def _unknown_member(server: Server) -> None:
+    offsets = await _offsets(server)
+    offsets.coordinator.demand(TxnOffsetCommitRequest, _WITH_MEMBER)
+    expect_error(await offsets.add(), 0)
+    answer = await offsets.commit(5, member_id="nobody", generation_id_or_member_epoch=1)
+    expect_error(answer, 25, 22)
+
+
+@broker_scenario("A generation that an empty group does not have is refused.", kip(447))
+async def _unknown_generation(server: Server) -> None:
+    offsets = await _offsets(server)
+    offsets.coordinator.demand(TxnOffsetCommitRequest, _WITH_MEMBER)
+    expect_error(await offsets.add(), 0)
+    answer = await offsets.commit(5, generation_id_or_member_epoch=1)
+    expect_error(answer, 22, 25)
+
+
+@broker_scenario("TxnOffsetCommit with an empty group id gets INVALID_GROUP_ID.", _COMMIT)
+async def _empty_group(server: Server) -> None:
+    offsets = await _offsets(server)
+    expect_error(await offsets.add(), 0)
+    expect_refused(await offsets.commit(5, group_id=""), 24)
+
+
+SECTION = CheckSection(
+    "transactions/offsets",
+    "Offsets of groups in transactions",
+    {
+        1: _added,
+        2: _begins,
+        3: _foreign_producer_id,
+        4: _refuses_epoch(1, 47, "INVALID_PRODUCER_EPOCH"),
+        5: _refuses_epoch(_FENCED, 90, "PRODUCER_FENCED"),
+        6: _not_told,
+        7: _unstable,
+        8: _committed,
+        9: _aborted,
+        10: _unknown_member,
+        11: _unknown_generation,
+        12: _empty_group,
+    },
+)

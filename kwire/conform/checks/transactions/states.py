@@ -1,0 +1,184 @@
+"""DescribeTransactions and ListTransactions (KIP-664, KIP-994, KIP-1152)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.checks.transactions.transaction import (
+    CheckedTransaction,
+    transactional_producer,
+)
+from kwire.conform.expectation import expect, expect_equal, expect_error, expect_refused
+from kwire.conform.server import Server
+from kwire.conform.source import kip
+from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.messages.a65_describe_transactions import DescribeTransactionsRequest
+from kwire.messages.a66_list_transactions import ListTransactionsRequest
+
+_DURATION, _PATTERN = 1, 2
+"""The first versions of ListTransactions with these filters (KIP-994, KIP-1152)."""
+
+
+@broker_scenario("An id that was only initialised is Empty, without partitions.", kip(664))
+async def _empty(server: Server) -> None:
+    transaction = await transactional_producer(server)
+    state = await transaction.describe()
+    expect_equal("state", state.transaction_state, "Empty")
+    expect_equal("producer id", state.producer_id, transaction.producer.producer_id)
+    expect_equal("epoch", state.producer_epoch, transaction.producer.epoch)
+    expect_equal("timeout", state.transaction_timeout_ms, 60_000)
+    expect_equal("start", state.transaction_start_time_ms, -1)
+    expect_equal("topics", state.topics, [])
+
+
+@broker_scenario("An open transaction is Ongoing, with start and partitions.", kip(664))
+async def _ongoing(server: Server) -> None:
+    transaction = await transactional_producer(server)
+    await transaction.begin()
+    state = await transaction.describe()
+    expect_equal("state", state.transaction_state, "Ongoing")
+    topics = [(topic.topic, topic.partitions) for topic in state.topics]
+    expect_equal("topics", topics, [(transaction.producer.topic, (0,))])
+    expect(state.transaction_start_time_ms > 0, "a start", state.transaction_start_time_ms)
+
+
+def _completes(*, committed: bool, complete: str) -> Any:
+    verb = "commit" if committed else "abort"
+
+    @broker_scenario(f"After {verb} and markers a transaction is {complete}.", kip(664))
+    async def completes(server: Server) -> None:
+        transaction = await transactional_producer(server)
+        await transaction.begin()
+        await transaction.finish(committed=committed)
+        state = await _state_at_rest(transaction)
+        if state == "Empty":
+            raise Deviation(f"state {complete}", state, ConformanceVerdict.DIFFERS)
+        expect_equal("state", state, complete)
+
+    return completes
+
+
+@broker_scenario(
+    "A transactional id that was not initialised gets TRANSACTIONAL_ID_NOT_FOUND.", kip(664)
+)
+async def _unknown_id(server: Server) -> None:
+    name = server.name()
+    coordinator = await server.coordinator(name, of_transactions=True)
+    request = DescribeTransactionsRequest(transactional_ids=(name,))
+    expect_error(await coordinator.ask_coordinator(request), 105)
+
+
+@broker_scenario("An empty transactional id gets INVALID_REQUEST.", kip(664))
+async def _empty_id(server: Server) -> None:
+    request = DescribeTransactionsRequest(transactional_ids=("",))
+    expect_refused(await server.ask(request), 42)
+
+
+async def _state_at_rest(transaction: CheckedTransaction) -> str:
+    async def settled() -> str | None:
+        state: str = (await transaction.describe()).transaction_state
+        return None if state.startswith("Prepare") else state
+
+    state: str = await transaction.server.wait_for("a transaction at rest", settled)
+    return state
+
+
+async def _listed(transaction: CheckedTransaction, version: int | None, **filters: Any) -> Any:
+    request = ListTransactionsRequest(**filters)
+    answer = await transaction.coordinator.ask_coordinator(request, version)
+    expect_error(answer, 0)
+    own = [t for t in answer.transaction_states if t.transactional_id == transaction.id]
+    return own[0] if own else None
+
+
+@broker_scenario(
+    "ListTransactions lists an open transaction with its producer and state.", kip(664)
+)
+async def _in_the_list(server: Server) -> None:
+    transaction = await transactional_producer(server)
+    await transaction.begin()
+    listed = await _listed(transaction, None)
+    expect(listed, "the transaction in the list", "none")
+    expect_equal("state", listed.transaction_state, "Ongoing")
+    expect_equal("producer id", listed.producer_id, transaction.producer.producer_id)
+
+
+@broker_scenario("The filter by state leaves out transactions in other states.", kip(664))
+async def _by_state(server: Server) -> None:
+    transaction = await transactional_producer(server)
+    await transaction.begin()
+    listed = await _listed(transaction, None, state_filters=("Ongoing",))
+    expect(listed, "it among the open ones", "none")
+    listed = await _listed(transaction, None, state_filters=("Empty",))
+    expect(listed is None, "it not among the empty ones", listed)
+
+
+@broker_scenario("A state that the server does not know is named in the answer.", kip(664))
+async def _unknown_state(server: Server) -> None:
+    request = ListTransactionsRequest(state_filters=("Empty", "Nowhere"))
+    answer = await (await server.connection()).ask_coordinator(request)
+    expect_error(answer, 0)
+    expect_equal("unknown states", answer.unknown_state_filters, ("Nowhere",))
+
+
+@broker_scenario("The filter by producer id leaves out the others.", kip(664))
+async def _by_producer(server: Server) -> None:
+    transaction = await transactional_producer(server)
+    number = transaction.producer.producer_id
+    listed = await _listed(transaction, None, producer_id_filters=(number,))
+    expect(listed, "it among its own", "none")
+    listed = await _listed(transaction, None, producer_id_filters=(number + 10**9,))
+    expect(listed is None, "it not among another's", listed)
+
+
+@broker_scenario("The filter by duration leaves out younger transactions.", kip(994))
+async def _by_duration(server: Server) -> None:
+    transaction = await transactional_producer(server)
+    await transaction.begin()
+
+    async def older_than_0_ms() -> Any:
+        return await _listed(transaction, _DURATION, duration_filter=0)
+
+    await server.wait_for("it among those older than 0 ms", older_than_0_ms)
+    listed = await _listed(transaction, _DURATION, duration_filter=3_600_000)
+    expect(listed is None, "it not among those of an hour", listed)
+
+
+@broker_scenario("The filter by pattern leaves out ids that do not match.", kip(1152))
+async def _by_pattern(server: Server) -> None:
+    transaction = await transactional_producer(server)
+    pattern = f"{transaction.id[:-1]}."
+    expect(await _listed(transaction, _PATTERN, transactional_id_pattern=pattern), "its id", "none")
+    listed = await _listed(transaction, _PATTERN, transactional_id_pattern="nothing-.*")
+    expect(listed is None, "its id not among others", listed)
+
+
+@broker_scenario(
+    "A pattern that is no regular expression gets INVALID_REGULAR_EXPRESSION.", kip(1152)
+)
+async def _bad_pattern(server: Server) -> None:
+    request = ListTransactionsRequest(transactional_id_pattern="(")
+    connection = await server.connection()
+    expect_error(await connection.ask_coordinator(request, _PATTERN), 128)
+
+
+SECTION = CheckSection(
+    "transactions/states",
+    "Descriptions and lists of transactions",
+    {
+        1: _empty,
+        2: _ongoing,
+        3: _completes(committed=True, complete="CompleteCommit"),
+        4: _completes(committed=False, complete="CompleteAbort"),
+        5: _unknown_id,
+        6: _empty_id,
+        7: _in_the_list,
+        8: _by_state,
+        9: _unknown_state,
+        10: _by_producer,
+        11: _by_duration,
+        12: _by_pattern,
+        13: _bad_pattern,
+    },
+)
