@@ -27,10 +27,10 @@ from textual.pilot import Pilot
 from kwire.admin import AdminClient
 from kwire.admin.quorum import fetch_quorum
 from kwire.admin.voter_change_plan import plan_addition
-from kwire.cli.demo_cluster import JOINING, KwireQuorum
-from kwire.cli.watch_screen.app import WatchApp
-from kwire.cli.watch_screen.details import Details
-from kwire.cli.watch_screen.flow_list import FlowList
+from kwire.cli.demo.cluster import JOINING, KwireQuorum
+from kwire.cli.watch.screen.app import WatchApp
+from kwire.cli.watch.screen.details import Details
+from kwire.cli.watch.screen.flow_list import FlowList
 from kwire.errors import KwireError
 from kwire.net.address import Address
 from kwire.net.connection import Connection

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.flow_options import UnpackLimit
+from kwire.cli.flows.options import UnpackLimit
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message
@@ -173,7 +173,7 @@ def _show_message(body: Message, version: int, form: Form) -> None:
     if form is not Form.TREE:
         print_json(_json(body, version, form))
         return
-    from kwire.cli.tree_screen import draw
+    from kwire.cli.flows.tree_screen import draw
 
     screen().print(draw(_tree(type(body).__name__, body, version)))
 
@@ -250,7 +250,7 @@ def _show_frame(frame: RequestFrame | ResponseFrame, form: Form) -> None:
         header = _json(frame.header, header_version, form)
         print_json({f"{kind}Header": header, kind: _json(frame.body, frame.version, form)})
         return
-    from kwire.cli.tree_screen import draw
+    from kwire.cli.flows.tree_screen import draw
 
     header = _tree("header", frame.header, header_version)
     body = _tree(type(frame.body).__name__, frame.body, frame.version)
@@ -261,7 +261,7 @@ def _show_frame(frame: RequestFrame | ResponseFrame, form: Form) -> None:
 
 
 def _tree(name: str, message: Message, version: int) -> Tree:
-    from kwire.cli.record_tree import record_trees
+    from kwire.cli.flows.record_tree import record_trees
     from kwire.proxy.flows.tree import message_tree
 
     return message_tree(name, message, version, record_trees)

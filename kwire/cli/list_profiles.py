@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kwire.cli.flow_options import AsJson
+from kwire.cli.flows.options import AsJson
 from kwire.cli.profiles import Profile, profiles_path, read_profiles
 from kwire.text.untrusted import harmless
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kwire.cli.flow_options import UnpackLimit
+from kwire.cli.flows.options import UnpackLimit
 
 app = typer.Typer(
     help="Show the files of a metadata log (KIP-595, KIP-630).",

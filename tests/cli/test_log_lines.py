@@ -8,7 +8,7 @@ from logging import LogRecord
 import pytest
 
 from kwire.cli.log_lines import HarmlessLines, escape_warnings, log_to_stderr
-from kwire.cli.service_log import JsonLines, TextLines
+from kwire.cli.proxy.service_log import JsonLines, TextLines
 
 ATTACK = "x\r\n2026-11-27 INFO kwire: user admin logged in\x1b[2J\x9b31m\x00\x85\u2028\u202e"
 """A second line that looks like a record, and commands to a terminal."""

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from kwire.cli.findings import findings_table, show_findings
-from kwire.cli.migration_plan import print_steps
+from kwire.cli.migration.plan import print_steps
 from kwire.cli.output import Column, Output, Table
-from kwire.cli.protocol_show import show
-from kwire.cli.quorum_screen import REPLICATION, print_replication, print_status
-from kwire.cli.rule_commands import print_rules
+from kwire.cli.protocol.show import show
+from kwire.cli.proxy.rule_commands import print_rules
+from kwire.cli.quorum.screen import REPLICATION, print_replication, print_status
 from kwire.migration.findings.preflight import NO_TOPIC_ID
 from kwire.migration.plan_files import MigrationStep
 from kwire.protocol.overview import overview

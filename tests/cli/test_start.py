@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.cli.quorum_screen import print_status
+from kwire.cli.quorum.screen import print_status
 from kwire.codec import engine_choice
 from kwire.testing.quorum import Quorum
 
@@ -62,11 +62,11 @@ async def test_the_status_of_a_quorum_loads_no_more_than_it_needs(
     assert {name.partition(".")[0] for name in loaded} <= ALLOWED
     commands = {name for name in loaded if name.startswith("kwire.cli.")}
     assert not commands & {
-        "kwire.cli.proxy",
-        "kwire.cli.pipeline",
-        "kwire.cli.capture",
-        "kwire.cli.demo",
-        "kwire.cli.watch",
+        "kwire.cli.proxy.commands",
+        "kwire.cli.pipeline.commands",
+        "kwire.cli.capture.commands",
+        "kwire.cli.demo.command",
+        "kwire.cli.watch.command",
     }
     assert not set(loaded) & {"kwire.net.sasl", "kwire.net.stores", "kwire.net.tls"}
 

@@ -183,7 +183,7 @@ BROKERS = f"{ON_KAFKA}a_broker_that_is_gone_for_good"
 LONG = f"{ON_KAFKA}the_other_faults"
 STATIC = f"{ON_KAFKA}static_lists_that_differ"
 STEPS = "tests/doctor/test_on_kafka.py::test_doctor_names_the_fault_at_each_step"
-UPGRADE = "tests/cli/test_quorum_upgrade_on_kafka.py::test_a_static_quorum_is_upgraded"
+UPGRADE = "tests/cli/quorum/test_upgrade_on_kafka.py::test_a_static_quorum_is_upgraded"
 BY_HAND = "by hand: "
 
 LOST = partition((12,), isr=(), leader=-1, elr=(12,))

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 
-from kwire.cli.pipeline_rows import print_rows
+from kwire.cli.pipeline.rows import print_rows
 from tests.support.cli.command import Command
 from tests.support.pipeline.analyses.table_rows import second
 from tests.support.pipeline.tables import write_table

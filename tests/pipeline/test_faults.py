@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kwire.cli.pipeline_progress import JobProgress
+from kwire.cli.pipeline.progress import JobProgress
 from kwire.pipeline.ingest import Summary, ingest
 from kwire.pipeline.store.delta import CannotCommit, append
 from kwire.pipeline.store.ledger import FOLDER, SOURCES, Ledger

@@ -19,7 +19,7 @@ import pytest
 from pyspark.accumulators import AccumulatorServer
 from pyspark.sql import SparkSession
 
-from kwire.cli.pipeline_interruption import HOLD, Interruption, spark_stderr
+from kwire.cli.pipeline.interruption import HOLD, Interruption, spark_stderr
 from tests.support.cli.command import KWIRE
 from tests.support.pipeline.command_process import QUICK
 from tests.support.pipeline.recordings import recordings_in, write_recordings

@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from kwire.cli.browser_access import BrowserAccess, BrowserRequest, cookies_named
+from kwire.cli.watch.browser_access import BrowserAccess, BrowserRequest, cookies_named
 
 HOST = "127.0.0.1:8080"
 PAGE = BrowserRequest(

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def named_number() -> re.Pattern[str]:
-    from kwire.cli.watch_screen.details import NAMED_NUMBER  # textual
+    from kwire.cli.watch.screen.details import NAMED_NUMBER  # textual
 
     return NAMED_NUMBER
 

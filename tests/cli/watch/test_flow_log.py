@@ -1,6 +1,6 @@
 """The events that the screen keeps, and those that the filter shows."""
 
-from kwire.cli.watch_screen.flow_log import FlowLog
+from kwire.cli.watch.screen.flow_log import FlowLog
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.proxy import Event, Notice, NoticeKind

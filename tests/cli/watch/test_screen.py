@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kwire.capture import Damage, read_capture
-from kwire.cli.rule_text import rule_text
+from kwire.cli.proxy.rule_text import rule_text
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.net.address import Address
 from kwire.proxy import Flow
@@ -209,7 +209,7 @@ async def test_the_keys_are_shown_and_are_those_of_the_page() -> None:
     from textual.binding import Binding
     from textual.widgets import Static
 
-    from kwire.cli.watch_screen.keys import KEYS
+    from kwire.cli.watch.screen.keys import KEYS
 
     page = (DOCS / "watch.md").read_text()
     async with screen() as shown:
@@ -410,7 +410,7 @@ async def test_a_click_chooses_a_line() -> None:
 
 
 async def test_a_proxy_that_does_not_answer_is_told() -> None:
-    from kwire.cli.watch_screen.app import WatchApp
+    from kwire.cli.watch.screen.app import WatchApp
 
     app = WatchApp(Address("127.0.0.1", free_port()))
     async with app.run_test() as pilot:

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from aiohttp import ClientSession, CookieJar, WSServerHandshakeError
 
-from kwire.cli import watch_web
-from kwire.cli.watch_web import STRANGERS, BrowserScreen, WatchServer
+from kwire.cli.watch import web
+from kwire.cli.watch.web import STRANGERS, BrowserScreen, WatchServer
 from real_kafka import free_port
 from tests.support.eventually import eventually
 
@@ -34,8 +34,8 @@ class Served:
 @pytest.fixture
 async def served(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
     """Serve screens that are deaf, one at a time."""
-    monkeypatch.setattr(watch_web, "SCREENS", 1)
-    monkeypatch.setattr(watch_web, "PATIENCE", 0.2)
+    monkeypatch.setattr(web, "SCREENS", 1)
+    monkeypatch.setattr(web, "PATIENCE", 0.2)
     server = WatchServer(shlex.join([sys.executable, "-Sc", DEAF]), free_port())
     async with server.listening(), ClientSession(cookie_jar=CookieJar(unsafe=True)) as browser:
         async with browser.get(server._access.url) as response:
@@ -164,8 +164,8 @@ async def idle_connections(served: Served, count: int) -> AsyncIterator[list[asy
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the server wait for a request for a moment only."""
-    assert watch_web.HANDLER["keepalive_timeout"] == 10
-    monkeypatch.setitem(watch_web.HANDLER, "keepalive_timeout", 0.2)
+    assert web.HANDLER["keepalive_timeout"] == 10
+    monkeypatch.setitem(web.HANDLER, "keepalive_timeout", 0.2)
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: 127"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from kwire.cli.migration_lines import status_lines
+from kwire.cli.migration.lines import status_lines
 from kwire.doctor.finding import FindingKind
 from kwire.migration.findings.preflight import PREFLIGHT_KINDS
 from kwire.migration.findings.status import STATUS_KINDS

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from textual.widgets import DataTable, Input
     from textual.widgets.tree import TreeNode
 
-    from kwire.cli.watch_screen.app import WatchApp
-    from kwire.cli.watch_screen.details import Details, TreePosition
-    from kwire.cli.watch_screen.flow_list import FlowList
+    from kwire.cli.watch.screen.app import WatchApp
+    from kwire.cli.watch.screen.details import Details, TreePosition
+    from kwire.cli.watch.screen.flow_list import FlowList
 
 
 ROUNDS = 5
@@ -93,14 +93,14 @@ class Screen:
     @property
     def flows(self) -> FlowList:
         """The list of flows."""
-        from kwire.cli.watch_screen.flow_list import FlowList
+        from kwire.cli.watch.screen.flow_list import FlowList
 
         return self.app.query_one(FlowList)
 
     @property
     def details(self) -> Details:
         """The tree of the flow at the cursor."""
-        from kwire.cli.watch_screen.details import Details
+        from kwire.cli.watch.screen.details import Details
 
         return self.app.query_one(Details)
 
@@ -199,7 +199,7 @@ async def screen(
     view: str = "", token: bytes = b"", size: tuple[int, int] = (150, 40)
 ) -> AsyncIterator[Screen]:
     """A screen that a proxy answers."""
-    from kwire.cli.watch_screen.app import WatchApp  # textual
+    from kwire.cli.watch.screen.app import WatchApp  # textual
 
     async with traffic(token) as run:
         app = WatchApp(run.feed.address, view=view, token=token)

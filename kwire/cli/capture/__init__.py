@@ -1,0 +1,1 @@
+"""`kwire capture`: commands on recordings of `kwire proxy -w`."""

@@ -1,0 +1,1 @@
+"""`kwire conform`: a run of checks, its screen and its reports."""

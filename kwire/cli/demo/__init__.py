@@ -1,0 +1,1 @@
+"""`kwire demo`: a quorum, administered through kwire's proxy."""

@@ -1,0 +1,1 @@
+"""`kwire migration`: a migration from ZooKeeper (KIP-866), seen from both sides."""

@@ -1,0 +1,1 @@
+"""`kwire pipeline`: tables of captures and of metadata logs, on Spark."""

@@ -1,0 +1,192 @@
+"""`kwire protocol show`: all APIs by release, a message's fields, and how kwire declares it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.protocol.commands import JsonOption, OutputOption, ReleaseOption, held_in, output_of
+
+if TYPE_CHECKING:
+    from kwire.protocol import MessageFact
+
+
+def show(
+    message: Annotated[
+        str | None,
+        typer.Argument(metavar="[MESSAGE]", help="A message, an API or its key: Vote, 52."),
+    ] = None,
+    release: ReleaseOption = None,
+    version: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Show this version, field by field, as on the wire."),
+    ] = None,
+    declaration: Annotated[
+        bool, typer.Option("--declaration", help="Show the Python that declares the message.")
+    ] = False,
+    compiled: Annotated[
+        bool, typer.Option("--compiled", help="Show the Python that reads and writes --version.")
+    ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="List records, headers and other data too.")
+    ] = False,
+    output_form: OutputOption = OutputForm.TABLE,
+    as_json: JsonOption = False,
+) -> None:
+    """Show all APIs with their versions in each release, or the fields of a message.
+
+    The fields are those of the newest release that has the message, or of --release. Behind a type
+    stand the versions that have the field. With --version, --declaration and --compiled it is
+    kwire's own declaration that is shown, which joins the versions of all releases.
+
+    \b
+    kwire protocol show
+    kwire protocol show AddRaftVoter
+    kwire protocol show FetchRequest --release 3.9.1
+    kwire protocol show FetchResponse --version 17
+    kwire protocol show FetchResponse --version 17 --compiled
+    """
+    output = output_of(output_form, as_json)
+    own = [name for name, chosen in _own(version, declaration, compiled) if chosen]
+    if message is None and own:
+        raise WrongUsage(f"{own[0]} belongs to one message.")
+    if message is not None and every:
+        raise WrongUsage("name one message, or give --all.")
+    if declaration and (version is not None or compiled):
+        raise WrongUsage("--declaration stands alone: it has all versions.")
+    if compiled and version is None:
+        raise WrongUsage("--compiled needs a --version.")
+    if output.form is not OutputForm.TABLE and (declaration or compiled):
+        raise WrongUsage(f"{own[-1]} prints Python, and no other form.")
+    if message is None:
+        _list(output, release, every=every)
+    elif declaration:
+        _show_declaration(message)
+    elif compiled and version is not None:
+        _show_compiled(message, version)
+    elif version is not None:
+        _show_version(message, version, output)
+    else:
+        _show_fields(message, release, output)
+
+
+def _own(version: int | None, declaration: bool, compiled: bool) -> tuple[tuple[str, bool], ...]:
+    """Return the options that are about kwire's own declaration, each with True if it is given."""
+    return (
+        ("--version", version is not None),
+        ("--declaration", declaration),
+        ("--compiled", compiled),
+    )
+
+
+def _list(output: Output, release: str | None, *, every: bool) -> None:
+    """Print messages with a column of versions for each release; in JSON that is an object."""
+    from kwire.protocol.overview import overview
+
+    rows = overview(every=every)
+    releases = [name for name in rows[0].versions if held_in((name,), release)]
+    shown = [row for row in rows if any(row.versions[name] for name in releases)]
+    plain = [
+        {
+            "key": row.key,
+            "name": row.name,
+            "kind": row.kind,
+            "flexible": row.flexible,
+            "listeners": list(row.listeners),
+            **({"versions": row.versions} if output.is_document else row.versions),
+        }
+        for row in shown
+    ]
+    versions = ["versions"] if output.is_document else releases
+    columns = (
+        Column(key="key", right=True),
+        Column(key="name"),
+        Column(key="kind", wide=not every),
+        *(Column(key=name) for name in versions),
+        Column(key="flexible"),
+        Column(key="listeners"),
+    )
+    output.show(Table("messages", columns, plain, key="name"))
+
+
+def _show_fields(name: str, release: str | None, output: Output) -> None:
+    import msgspec
+
+    from kwire.cli.protocol.fields import fields_tree
+    from kwire.cli.screen import screen
+
+    rows = _layouts(name, release)
+
+    def draw() -> None:
+        for row in rows:
+            screen().print(fields_tree(row))
+
+    output.show_document({"messages": [msgspec.to_builtins(row) for row in rows]}, draw)
+
+
+def _layouts(name: str, release: str | None) -> list[MessageFact]:
+    """Return the messages of a name, in the newest release that has them. Raises CommandFailed."""
+    from kwire.cli.errors import CommandFailed
+    from kwire.protocol.document import document
+    from kwire.protocol.release_facts import known_release, named
+
+    wanted = named(name)
+    layouts = {
+        fact.name: fact
+        for fact in document().messages
+        if fact.name in wanted and held_in(fact.releases, release)
+    }
+    if not layouts:
+        assert release is not None
+        raise CommandFailed(f"Kafka {known_release(release)} has no {wanted[0]}.")
+    return list(layouts.values())
+
+
+def _show_version(name: str, version: int, output: Output) -> None:
+    from kwire.cli.protocol.construct_tree import as_data, as_tree
+    from kwire.cli.screen import screen
+    from kwire.messages.registry import message
+    from kwire.protocol.release_facts import named
+
+    classes = [message(each) for each in named(name)]
+    layouts = [{"name": cls.__name__, "fields": as_data(cls.at(version))} for cls in classes]
+
+    def draw() -> None:
+        for cls in classes:
+            screen().print(as_tree(f"{cls.__name__} v{version}", cls.at(version)))
+
+    output.show_document({"version": version, "messages": layouts}, draw)
+
+
+def _show_declaration(name: str) -> None:
+    from kwire.cli.protocol.declaration import declaration_text
+    from kwire.messages.registry import message
+    from kwire.protocol.release_facts import named
+
+    _print_python("\n\n".join(declaration_text(message(each)) for each in named(name)))
+
+
+def _show_compiled(name: str, version: int) -> None:
+    from kwire.codec.compiler import source
+    from kwire.messages.registry import message
+    from kwire.protocol.release_facts import named
+
+    texts = [source(message(each).reference(version)) for each in named(name)]
+    _print_python("\n\n".join(texts))
+
+
+def _print_python(text: str) -> None:
+    """Print source, in colours in a terminal, character for character in a pipe."""
+    from kwire.cli.screen import screen
+
+    console = screen()
+    if not console.is_terminal:
+        sys.stdout.write(text.rstrip() + "\n")
+        return
+    from rich.syntax import Syntax
+
+    console.print(Syntax(text.rstrip(), "python", background_color="default", word_wrap=True))

@@ -1,0 +1,1 @@
+"""`kwire proxy`: its options, its run, its rules, and what it prints."""

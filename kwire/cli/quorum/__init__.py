@@ -1,0 +1,1 @@
+"""`kwire quorum`: the metadata quorum and its voters."""

@@ -1,0 +1,88 @@
+"""`kwire quorum status` and `replication`: DescribeQuorum, in kafka-metadata-quorum's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.output import Column, Output, Table
+from kwire.cli.watching import Watch, ask_and_show
+
+if TYPE_CHECKING:
+    from kwire.admin.quorum import MetadataQuorum, QuorumInfo
+
+REPLICAS = [
+    Column(key="nodeId"),
+    Column(key="directoryId"),
+    Column(key="logEndOffset"),
+    Column(key="lag"),
+    Column(key="lastFetchTimestamp"),
+    Column(key="lastCaughtUpTimestamp"),
+    Column(key="status"),
+]
+
+
+@asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
+def describe_quorum_status(cluster: ClusterOptions, output: Output, watch: Watch = None) -> None:
+    """Show who leads the quorum, who votes and who observes.
+
+    \b
+    kwire quorum status --bootstrap-controller localhost:9093
+    """
+    from kwire.admin.quorum import MetadataQuorum
+
+    async def fetch(admin: MetadataQuorum) -> tuple[str, QuorumInfo]:
+        return await admin.cluster_id(), await admin.describe_metadata_quorum()
+
+    def show(fetched: tuple[str, QuorumInfo]) -> None:
+        from kwire.cli.quorum import data
+
+        status = data.status(*fetched)
+
+        def draw() -> None:
+            from kwire.cli.quorum.screen import print_status
+
+            print_status(status)
+
+        output.show_document(status, draw)
+
+    ask_and_show(cluster, output, MetadataQuorum, fetch, show, watch)
+
+
+@asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
+def describe_quorum_replication(
+    cluster: ClusterOptions,
+    output: Output,
+    human_readable: Annotated[
+        bool,
+        typer.Option(
+            help="Show times as how long before the leader's clock they were, or as Kafka's ms."
+        ),
+    ] = True,
+    watch: Watch = None,
+) -> None:
+    """Show how far each replica of the metadata log is.
+
+    \b
+    kwire quorum replication --bootstrap-server localhost:9092 --watch 1
+    """
+    from kwire.admin.quorum import MetadataQuorum
+
+    async def fetch(admin: MetadataQuorum) -> QuorumInfo:
+        return await admin.describe_metadata_quorum()
+
+    def show(quorum: QuorumInfo) -> None:
+        from kwire.cli.quorum import data
+
+        rows = data.replication(quorum)
+        if output.is_for_people:
+            from kwire.cli.quorum.screen import print_replication
+
+            print_replication(rows, human_readable=human_readable)
+        else:
+            output.show(Table("replicas", REPLICAS, rows))
+
+    ask_and_show(cluster, output, MetadataQuorum, fetch, show, watch)

@@ -1,0 +1,266 @@
+"""`kwire quorum add-controller`, `remove-controller` and `forget`: changes of who takes part."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from kwire.admin import registry
+from kwire.cli.cluster_options import ClusterOptions, asks_cluster
+from kwire.cli.confirm import Yes, check_answerable, confirm
+from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.output import Column, Output, Table
+from kwire.cli.quorum.voter_change import (
+    DirectoryId,
+    DryRun,
+    Force,
+    VoterChangeOptions,
+    change_voters,
+)
+
+if TYPE_CHECKING:
+    from kwire.admin import AdminClient
+    from kwire.admin.joining_controller import JoiningController
+    from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint
+    from kwire.admin.voter_change_plan import VoterChangePlan
+
+
+@asks_cluster(registry.ADD_RAFT_VOTER)
+def add_raft_voter(
+    cluster: ClusterOptions,
+    output: Output,
+    voter_id: Annotated[
+        int | None, typer.Argument(metavar="[ID]", help="The node.id of the controller.")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Take id, directory id and endpoints from this server.properties of the"
+            " controller, and from meta.properties in its log directory, as Kafka's tool does.",
+        ),
+    ] = None,
+    directory_id: DirectoryId = None,
+    endpoint: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME://HOST:PORT",
+            help="Its controller listener; by default the one it has registered. May be repeated.",
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    force: Force = False,
+) -> None:
+    """Make a controller a voter (KIP-853). It must already follow the quorum.
+
+    Its directory id and endpoints are asked of the cluster. Before anything changes it is checked
+    that it follows the leader, answers, and leaves a majority.
+
+    \b
+    kwire quorum add-controller 3003 --bootstrap-controller localhost:9093 --dry-run
+    """
+    joining = _read(config, voter_id, directory_id, endpoint)
+    node_id = joining.node_id if joining else voter_id
+    if node_id is None:
+        raise WrongUsage("give the ID of the controller, or --config with its properties.")
+    options = VoterChangeOptions(node_id, directory_id, dry_run, force)
+    endpoints = [*joining.endpoints] if joining else [_endpoint(text) for text in endpoint or []]
+    parsed_id = joining.directory_id if joining else options.directory_id
+
+    async def plan(admin: AdminClient) -> VoterChangePlan:
+        from kwire.admin.voter_change_plan import plan_addition
+
+        async with AsyncExitStack() as stack:
+            controllers = admin
+            if not cluster.controller and not endpoints:
+                controllers = await stack.enter_async_context(await controllers_of(cluster, admin))
+            return await plan_addition(
+                admin,
+                controllers,
+                node_id,
+                directory_id=parsed_id,
+                endpoints=endpoints,
+                security=cluster.security,
+                timeouts=cluster.timeouts,
+            )
+
+    async def send(admin: AdminClient, directory_id: UUID, planned: VoterChangePlan) -> None:
+        await admin.add_raft_voter(node_id, directory_id, planned.endpoints)
+
+    change_voters(cluster, output, options, plan, send, "add", "Added")
+
+
+@asks_cluster(registry.REMOVE_RAFT_VOTER)
+def remove_raft_voter(
+    cluster: ClusterOptions,
+    output: Output,
+    voter_id: Annotated[int, typer.Argument(metavar="ID", help="The node.id of the controller.")],
+    directory_id: DirectoryId = None,
+    dry_run: DryRun = False,
+    force: Force = False,
+    yes: Yes = False,
+) -> None:
+    """Take a controller out of the voters (KIP-853).
+
+    It goes on following the quorum. When you have stopped it for good, kwire quorum forget ID.
+
+    Its directory id is asked of the cluster. Before anything changes it is checked that a majority
+    remains; where it leads, another leader is elected. The controller is asked whether it would
+    join again by itself.
+
+    \b
+    kwire quorum remove-controller 3003 --bootstrap-server localhost:9092
+    kwire quorum remove-controller 3003 --yes --json --bootstrap-server localhost:9092
+    """
+    options = VoterChangeOptions(voter_id, directory_id, dry_run, force, yes)
+    parsed_id = options.directory_id
+
+    async def plan(admin: AdminClient) -> VoterChangePlan:
+        from kwire.admin.voter_change_plan import plan_removal
+
+        return await plan_removal(
+            admin,
+            voter_id,
+            directory_id=parsed_id,
+            security=cluster.security,
+            timeouts=cluster.timeouts,
+        )
+
+    async def send(admin: AdminClient, directory_id: UUID, planned: VoterChangePlan) -> None:
+        await admin.remove_raft_voter(voter_id, directory_id)
+
+    change_voters(cluster, output, options, plan, send, "remove", "Removed")
+
+
+@asks_cluster(registry.UNREGISTER_CONTROLLER)
+def unregister_controller(
+    cluster: ClusterOptions,
+    output: Output,
+    node_ids: Annotated[
+        list[int], typer.Argument(metavar="ID...", help="The node.id of a controller that is gone.")
+    ],
+    force: Annotated[
+        bool, typer.Option("--force", help="Also one that votes or follows the quorum.")
+    ] = False,
+    yes: Yes = False,
+) -> None:
+    """Unregister controllers that are gone (KIP-1312). Needs Kafka 4.4.
+
+    A registration that stays behind keeps features from being upgraded. A controller that still
+    votes or follows is refused: it would register again.
+
+    \b
+    kwire quorum forget 3003 --bootstrap-controller localhost:9093
+    """
+    from kwire.admin import AdminClient
+    from kwire.admin.outcomes import Outcomes
+    from kwire.errors import KwireError
+
+    listed = ", ".join(map(str, node_ids))
+
+    async def check(admin: AdminClient) -> None:
+        quorum = await admin.describe_metadata_quorum()
+        for node_id in node_ids:
+            _refuse_participant(quorum, node_id)
+
+    async def forget(admin: AdminClient) -> Outcomes[int, None]:
+        outcomes: dict[int, KwireError | None] = {}
+        for node_id in node_ids:
+            try:
+                await admin.unregister_controller(node_id)
+                outcomes[node_id] = None
+            except KwireError as error:
+                outcomes[node_id] = error
+        return Outcomes(outcomes)
+
+    question = f"Forget the registration of controller {listed}?"
+    check_answerable(question, yes=yes)
+    if not force:
+        cluster.run(AdminClient, check)
+    confirm(question, yes=yes)
+    outcomes = cluster.run(AdminClient, forget)
+    output.show(
+        Table.of_outcomes(
+            "controllers",
+            [Column(key="id", right=True), Column(key="state")],
+            outcomes,
+            lambda node_id, _: {"id": node_id, "state": "unregistered"},
+            key_values=lambda node_id: {"id": node_id},
+        )
+    )
+
+
+def _refuse_participant(quorum: QuorumInfo, node_id: int) -> None:
+    """Raise CommandFailed if a controller votes, or fetched from the leader a moment ago."""
+    from kwire.admin.voter_change_plan import SILENT_MS, is_silent
+
+    if any(voter.replica_id == node_id for voter in quorum.voters):
+        raise CommandFailed(
+            f"controller {node_id} is a voter: kwire quorum remove-controller {node_id} first, and"
+            " stop it; or add --force. Nothing was changed."
+        )
+    # The leader lists an observer for five minutes after its last fetch.
+    fetching = [observer for observer in quorum.observers if not is_silent(quorum, observer)]
+    if any(observer.replica_id == node_id for observer in fetching):
+        raise CommandFailed(
+            f"controller {node_id} fetched from the leader less than {SILENT_MS // 1000} s ago, and"
+            " would register again: stop it first, or add --force. Nothing was changed."
+        )
+
+
+def _read(
+    config: Path | None, voter_id: int | None, directory_id: str | None, endpoint: list[str] | None
+) -> JoiningController | None:
+    """Read the file of --config. Raises WrongUsage if options say the same otherwise."""
+    if config is None:
+        return None
+    if directory_id or endpoint:
+        raise WrongUsage("--config names the directory id and the endpoints: leave theirs out.")
+    from kwire.admin.joining_controller import read_controller
+    from kwire.errors import InvalidValue
+
+    try:
+        joining = read_controller(config)
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    if voter_id not in (None, joining.node_id):
+        raise WrongUsage(f"{config} is of node {joining.node_id}, not {voter_id}.")
+    return joining
+
+
+async def controllers_of(cluster: ClusterOptions, admin: AdminClient) -> AdminClient:
+    """Return a client of the controllers: brokers list only brokers in DescribeCluster."""
+    from kwire.admin import AdminClient
+    from kwire.net.address import Address
+
+    quorum = await admin.describe_metadata_quorum()
+    endpoints = [endpoint for node in quorum.nodes.values() for endpoint in node.endpoints]
+    addresses = [str(Address(endpoint.host, endpoint.port)) for endpoint in endpoints]
+    return AdminClient(
+        bootstrap_controllers=addresses,
+        security=cluster.security,
+        timeout=cluster.timeouts.operation,
+        request_timeout=cluster.timeouts.request,
+        connect_timeout=cluster.timeouts.connect,
+    )
+
+
+def _endpoint(text: str) -> RaftVoterEndpoint:
+    """Parse `CONTROLLER://localhost:9093`. Raises WrongUsage."""
+    from kwire.admin.quorum import RaftVoterEndpoint
+    from kwire.errors import InvalidValue
+    from kwire.net.address import Address
+
+    match = re.fullmatch(r"(?P<name>[\w.-]+)://(?P<address>.+)", text)
+    if match is None:
+        raise WrongUsage(f"{text!r} is no endpoint: write NAME://HOST:PORT, NAME as in listeners.")
+    try:
+        address = Address.parse(match["address"])
+    except InvalidValue as error:
+        raise WrongUsage(f"{error}.") from error
+    return RaftVoterEndpoint(name=match["name"], host=address.host, port=address.port)

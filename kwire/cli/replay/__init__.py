@@ -1,0 +1,1 @@
+"""`kwire replay`: recorded requests to a cluster, or recorded answers to clients."""

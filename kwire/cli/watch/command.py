@@ -1,0 +1,98 @@
+"""`kwire watch`: show the traffic of a proxy with a feed, and hold messages there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kwire.cli.errors import WrongUsage
+from kwire.cli.flows.options import AsJson, Hidden, Only, Verbose, View, display
+from kwire.cli.proxy.feeding import feed_address, feed_token
+
+if TYPE_CHECKING:
+    from kwire.net.address import Address
+
+DEFAULT = "127.0.0.1:9900"
+
+
+def watch(
+    address: Annotated[
+        str, typer.Argument(metavar="HOST:PORT", help="What `kwire proxy --feed` was given.")
+    ] = DEFAULT,
+    view: View = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print a line a flow, as in a pipe, and no screen.")
+    ] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    api: Only = None,
+    no_api: Hidden = None,
+    backlog: Annotated[
+        int, typer.Option(min=0, max=1000, help="Show so many earlier events first.")
+    ] = 200,
+    web: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", min=1, max=65535, help="Serve the screen to browsers of this machine."
+        ),
+    ] = None,
+    token: Annotated[
+        Path | None,
+        typer.Option("--token", metavar="FILE", help="The token that `--feed-token` was given."),
+    ] = None,
+) -> None:
+    """Show the traffic of a proxy that has a --feed.
+
+    On the screen / filters, h holds requests and responses, and r, d, x and e resume, drop, kill
+    and edit those that are held. A viewer never slows the proxy: what it has no time for is lost,
+    and counted.
+
+    \b
+    kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093 --feed 127.0.0.1:9900
+    kwire watch
+    kwire watch 127.0.0.1:9900 --view "~api Vote,BeginQuorumEpoch"
+    kwire watch --plain --json | jq .api
+    kwire watch --web 8080
+    """
+    proxy, secret = feed_address(address), feed_token(token)
+    output = display(api, no_api, view, verbose=verbose, as_json=as_json)
+    lines = plain or as_json or verbose or bool(api or no_api)
+    if web is not None and lines:
+        raise WrongUsage(
+            "--web serves the screen: it allows --view, but no options of printed lines."
+        )
+    try:
+        if web is not None:
+            from kwire.cli.watch.web import serve
+
+            serve(web, _own_arguments(proxy, view, backlog, token))
+        elif lines or not _is_screen():
+            from kwire.cli.watch.plain import run
+
+            run(proxy, output, token=secret, backlog=backlog)
+        else:
+            from kwire.cli.watch.screen.app import WatchApp
+
+            WatchApp(proxy, token=secret, view=view or "", backlog=backlog).run()
+    except ImportError as error:
+        from kwire.proxy.service.feed import explain_import_error
+
+        raise explain_import_error(error) from error
+
+
+def _is_screen() -> bool:
+    """True if the output is a terminal, or the browser that textual-serve draws in."""
+    return sys.stdout.isatty() or "TEXTUAL_DRIVER" in os.environ
+
+
+def _own_arguments(
+    address: Address, view: str | None, backlog: int, token: Path | None
+) -> list[str]:
+    """Return the arguments of the `kwire` that runs for each browser."""
+    view_option = ["--view", view] if view else []
+    token_option = ["--token", str(token)] if token else []
+    return ["watch", str(address), "--backlog", str(backlog), *view_option, *token_option]
