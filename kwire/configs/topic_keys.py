@@ -8,13 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kwire.configs.keys import ConfigKey, Synonym, table
-from kwire.configs.validators import (
-    GzipLevel,
-    Range,
-    ThrottledReplicas,
-    ValidList,
-    ValidString,
-)
+from kwire.configs.validators import GzipLevel, Range, ThrottledReplicas, ValidList, ValidString
 from kwire.messages.config_resource import ConfigType
 
 KEYS: Mapping[str, ConfigKey] = table(
