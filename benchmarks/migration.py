@@ -20,10 +20,10 @@ from pathlib import Path
 from statistics import median
 
 from measured_process import run_measured
+from migrating.real_clusters.layout import ControllerKind
 from migration_content import BenchmarkContent
 from migration_side import MigrationSide, MigrationTimes, TopicTimes, migration_side
 from performance_page import write_section
-from real_kafka.migrating.layout import ControllerKind
 
 KWIRE = str(Path(sys.executable).with_name("kwire"))
 SIDES: tuple[ControllerKind, ...] = ("java", "kwire")

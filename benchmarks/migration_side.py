@@ -33,10 +33,10 @@ from kwire.zookeeper.znodes.broker import BrokerEndpoint, BrokerZnode
 from kwire.zookeeper.znodes.controller import ControllerZnode
 from kwire.zookeeper.znodes.migration import MigrationZnode
 from kwire.zookeeper.znodes.partition_state import PartitionStateZnode
+from migrating.real_clusters.cluster import MigratingCluster
+from migrating.real_clusters.layout import ControllerKind, MigratingLayout
+from migrating.real_clusters.zookeeper_session import zookeeper_session
 from migration_content import BenchmarkContent, write_content
-from real_kafka.migrating.cluster import MigratingCluster
-from real_kafka.migrating.layout import ControllerKind, MigratingLayout
-from real_kafka.migrating.zookeeper_session import zookeeper_session
 from scripted_node import ScriptedNode
 from simulated_broker import SimulatedBroker
 

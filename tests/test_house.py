@@ -115,6 +115,7 @@ ROOMS_OF_TESTS = {
     "controller/live": "quorums of kwire's and Kafka's nodes",
     "controller/live/libraries": "what client libraries do on brokers of both",
     "controller/live/session": "requests that both get, by subject",
+    "migration/live": "migrations by kwire's and Kafka's controllers",
     "portability": "all rooms, without what only POSIX has",
     "support": "what tests share",
 }

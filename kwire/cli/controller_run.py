@@ -17,6 +17,7 @@ from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.metrics import NodesCollector
 from kwire.controller.server.node import ControllerNode
 from kwire.errors import InvalidValue
+from kwire.migration.node.extension import MigrationExtension
 from kwire.net.address import Address
 from kwire.net.metrics_server import MetricsServer
 from kwire.operating_system import TERMINATION, on_signal
@@ -30,15 +31,21 @@ def run_node(file: Path, metrics: str | None) -> None:
     """Run one controller from its server.properties. metrics: `host:port` to serve them at."""
     address = _metrics_address(metrics)
     config = NodeConfig.read(file)
-    _print_unknown(config)
-    _print_migration(config)
+    try:
+        extension = MigrationExtension.of(config)
+    except InvalidValue as error:
+        raise InvalidValue(f"{file}: {error}") from None
+    _print_unknown(config, extension)
+    _print_migration(extension)
     log_to_stderr()
-    asyncio.run(_run_node(config, address))
+    asyncio.run(_run_node(config, extension, address))
 
 
-async def _run_node(config: NodeConfig, address: Address | None) -> None:
+async def _run_node(
+    config: NodeConfig, extension: MigrationExtension, address: Address | None
+) -> None:
     ended = _terminated()
-    node = ControllerNode(config, metered=address is not None)
+    node = ControllerNode(config, metered=address is not None, extension=extension)
     async with _metrics(address, lambda: [node]), node:
         await _until_ended(ended, [node])
 
@@ -105,13 +112,15 @@ def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
         properties=properties,
         scram=scram,
         brokers=brokers,
+        extension_of=MigrationExtension.of,
     )
     try:
         config = quorum.node_config(FIRST_ID)
+        extension = MigrationExtension.of(config)
     except InvalidValue as error:
         asyncio.run(quorum.stop())
         raise WrongUsage(f"--property: {error}.") from None
-    _print_unknown(config)
+    _print_unknown(config, extension)
     asyncio.run(_run_quorum(quorum, address, as_json=options.as_json))
 
 
@@ -180,17 +189,15 @@ def _properties(file: Path | None, texts: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _print_unknown(config: NodeConfig) -> None:
-    if config.unknown:
-        screen(stderr=True).print(
-            f"not taken by kwire: {', '.join(config.unknown)}", style="yellow"
-        )
+def _print_unknown(config: NodeConfig, extension: MigrationExtension) -> None:
+    if unknown := [name for name in config.unknown if name not in extension.known]:
+        screen(stderr=True).print(f"not taken by kwire: {', '.join(unknown)}", style="yellow")
 
 
-def _print_migration(config: NodeConfig) -> None:
-    if config.migration is not None:
+def _print_migration(extension: MigrationExtension) -> None:
+    if extension.config is not None:
         screen(stderr=True).print(
-            f"migrates from ZooKeeper at {config.migration.zookeeper.connect}: this is for"
+            f"migrates from ZooKeeper at {extension.config.zookeeper.connect}: this is for"
             " laboratories, and for tests of migrations; migrate what you need with the controllers"
             " of Kafka 3.9",
             style="yellow",

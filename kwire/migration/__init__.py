@@ -1,4 +1,5 @@
-"""A migration from ZooKeeper as operators see it: status, comparison, plan (KIP-866).
+"""The migration from ZooKeeper (KIP-866).
 
-Nothing here writes, neither to ZooKeeper nor to the cluster.
+`operator`: status, comparison and plan for people; nothing there writes. `driver`: what the active
+controller does, without IO. `node`: a controller that does it, by the seam of `kwire.controller`.
 """

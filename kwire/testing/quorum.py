@@ -17,6 +17,7 @@ from uuid import UUID
 
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.environment import Environment
+from kwire.controller.server.extension import Extension
 from kwire.controller.server.node import ControllerNode
 from kwire.errors import InvalidValue
 from kwire.logdir.format import random_uuid
@@ -68,6 +69,7 @@ class Quorum:
         scram: Sequence[FirstCredential] = (),
         environment: Environment | None = None,
         environment_of: Callable[[int], Environment] | None = None,
+        extension_of: Callable[[NodeConfig], Extension] = lambda config: Extension(),
         brokers: int | LocalBrokers = 0,
         network: bool | None = None,
     ) -> None:
@@ -78,6 +80,7 @@ class Quorum:
         self._environment = environment or Environment()
         self._environment_of = environment_of or (lambda node_id: self._environment.fork())
         self.cluster_id = cluster_id or uuid_text(self._new_id())
+        self._extension_of = extension_of
         self._metered = metered
         self.brokers = LocalBrokers(brokers) if isinstance(brokers, int) else brokers
         if self.brokers.count and release is None:
@@ -283,7 +286,11 @@ class Quorum:
         bound, member.bound = member.bound, None
         sockets = {LISTENER: bound} if bound else None
         member.node = ControllerNode(
-            config, sockets, metered=self._metered, environment=environment
+            config,
+            sockets,
+            metered=self._metered,
+            environment=environment,
+            extension=self._extension_of(config),
         )
         await member.node.start()
         member.node.runtime.flush_delay = self._slow_disks.get(node_id, 0.0)

@@ -12,8 +12,8 @@ from kwire.cli.output import Column, Output, Table
 from kwire.cli.protocol.show import show
 from kwire.cli.proxy.rule_commands import print_rules
 from kwire.cli.quorum.screen import REPLICATION, print_replication, print_status
-from kwire.migration.findings.preflight import NO_TOPIC_ID
-from kwire.migration.plan_files import MigrationStep
+from kwire.migration.operator.findings.preflight import NO_TOPIC_ID
+from kwire.migration.operator.plan_files import MigrationStep
 from kwire.protocol.overview import overview
 
 REPLICA = dict.fromkeys(REPLICATION, 1_795_246_073_056) | {

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from kwire.cli.waiting_notice import nodes_notice, waiting_notice
-from kwire.migration.sides import MigrationSides
+from kwire.migration.operator.sides import MigrationSides
 from kwire.net.awaited import Awaited
 from kwire.zookeeper import ZooKeeper, ZooKeeperUnreachable
 from tests.support.virtual_time import in_virtual_time

@@ -12,8 +12,11 @@ from tests.support.source_files import source_files
 pytestmark = pytest.mark.xdist_group("house")  # one process parses the files
 
 ROOMS = [
-    f"kwire/controller/{room}"
-    for room in ("raft", "handlers", "state_machine", "replicas", "configs", "quotas")
+    "kwire/configs",
+    *(
+        f"kwire/controller/{room}"
+        for room in ("raft", "handlers", "state_machine", "replicas", "quotas")
+    ),
 ]
 
 

@@ -297,7 +297,7 @@ def empty_log(folder: Path) -> Path:
     return folder
 
 
-STATIC_LOG = FIXTURES / "migrations" / "kafka-3.9.1" / METADATA_FOLDER
+STATIC_LOG = FIXTURES / "migrating" / "recordings" / "kafka-3.9.1" / METADATA_FOLDER
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from kwire.controller.migration.propagation import BrokerRequest, migration_propagator
-from kwire.controller.migration.propagation.control_requests import (
+from kwire.errors import KwireError
+from kwire.messages.control_requests import ControlRequestType
+from kwire.migration.driver.propagation import BrokerRequest, migration_propagator
+from kwire.migration.driver.propagation.control_requests import (
     ControlRequestBatch,
     ControlRequestSender,
 )
-from kwire.controller.server.migration.broker_channel import BrokerChannel
-from kwire.controller.server.migration.broker_channels import BrokerChannels
-from kwire.controller.server.migration.propagation_step import PropagationStep
-from kwire.errors import KwireError
-from kwire.messages.control_requests import ControlRequestType
+from kwire.migration.node.broker_channel import BrokerChannel
+from kwire.migration.node.broker_channels import BrokerChannels
+from kwire.migration.node.propagation_step import PropagationStep
 from tests.support.seed import SEED
 from virtual_nodes.brokers.told_brokers import ToldBrokers
 

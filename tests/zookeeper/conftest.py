@@ -10,7 +10,7 @@ import pytest_asyncio
 from kwire.zookeeper import ZooKeeper
 from kwire.zookeeper.kazoo_client import KazooZooKeeper
 from kwire.zookeeper.settings import ZooKeeperSettings
-from memory_zookeeper import MemoryZooKeeper
+from migrating.memory_zookeeper import MemoryZooKeeper
 from real_kafka.zookeeper import ZooKeeperServer
 from tests.support.zookeeper.trees import delete_below
 

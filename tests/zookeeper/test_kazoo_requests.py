@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwire.zookeeper import Create
 from kwire.zookeeper.kazoo_requests import request_of
-from real_kafka.migrating.zookeeper_acls import acls_by_path, kept_acls
+from migrating.real_clusters.zookeeper_acls import acls_by_path, kept_acls
 
 
 def test_only_what_may_be_secret_is_hidden_and_only_consumers_are_open() -> None:

@@ -13,7 +13,7 @@ from kwire.zookeeper.kazoo_client import KazooZooKeeper
 from kwire.zookeeper.sasl_login import SaslLogin
 from kwire.zookeeper.settings import ZooKeeperSettings
 from kwire.zookeeper.znodes.top_level import with_parents
-from real_kafka.migrating.zookeeper_acls import (
+from migrating.real_clusters.zookeeper_acls import (
     PASSWORD,
     USER,
     acls_by_path,

@@ -2,7 +2,7 @@
 
 from kwire.zookeeper import Create
 from kwire.zookeeper.lookups import children_or_none, get_or_none
-from memory_zookeeper import MemoryZooKeeper
+from migrating.memory_zookeeper import MemoryZooKeeper
 
 
 async def test_a_znode_that_is_not_there_is_none_and_one_without_children_is_empty() -> None:

@@ -23,7 +23,7 @@ from kwire.zookeeper.metadata import read_metadata
 from kwire.zookeeper.paths import parent_of
 from kwire.zookeeper.znodes import AclResource, ConfigZnode, TopicZnode
 from kwire.zookeeper.zookeeper_metadata import MetadataPart, ZooKeeperMetadata
-from memory_zookeeper import LoopCarrier, MemorySession, MemoryZooKeeper
+from migrating.memory_zookeeper import LoopCarrier, MemorySession, MemoryZooKeeper
 from tests.support.zookeeper.sample_tree import (
     ACL,
     TOKEN,

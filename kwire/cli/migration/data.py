@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from kwire.cli.findings import finding_document
 
 if TYPE_CHECKING:
-    from kwire.migration.comparison import EntryDifference
-    from kwire.migration.facts import KRaftFacts, ZooKeeperFacts
-    from kwire.migration.readiness import BrokerReadiness, ControllerReadiness
-    from kwire.migration.status import MigrationStatus
+    from kwire.migration.operator.comparison import EntryDifference
+    from kwire.migration.operator.facts import KRaftFacts, ZooKeeperFacts
+    from kwire.migration.operator.readiness import BrokerReadiness, ControllerReadiness
+    from kwire.migration.operator.status import MigrationStatus
 
 
 def status_document(status: MigrationStatus) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _zookeeper(zookeeper: ZooKeeperFacts) -> dict[str, Any]:
 
 def difference_document(difference: EntryDifference) -> dict[str, Any]:
     """Return a difference; secrets are hidden. harmless: the reason, or null."""
-    from kwire.migration.comparison import harmless_reason
+    from kwire.migration.operator.comparison import harmless_reason
 
     return {
         "kind": difference.kind.value,

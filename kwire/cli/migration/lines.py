@@ -13,9 +13,9 @@ from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from kwire.doctor.finding import Finding
-    from kwire.migration.facts import KRaftFacts, ZooKeeperFacts
-    from kwire.migration.readiness import BrokerReadiness, ControllerReadiness
-    from kwire.migration.status import MigrationStatus
+    from kwire.migration.operator.facts import KRaftFacts, ZooKeeperFacts
+    from kwire.migration.operator.readiness import BrokerReadiness, ControllerReadiness
+    from kwire.migration.operator.status import MigrationStatus
 
 LABEL = 11
 """Columns of the labels on the left."""
@@ -55,7 +55,7 @@ def status_lines(status: MigrationStatus, width: int) -> Iterator[StyledLine]:
 
 
 def _kraft(kraft: KRaftFacts | None, reason: str) -> Iterator[str]:
-    from kwire.migration.facts import state_name
+    from kwire.migration.operator.facts import state_name
 
     if kraft is None:
         yield BELOW if reason else "not asked: give --bootstrap-controller"

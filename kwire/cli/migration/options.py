@@ -26,7 +26,7 @@ from kwire.cli.profiles import read_profile
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 if TYPE_CHECKING:
-    from kwire.migration.sides import MigrationSides
+    from kwire.migration.operator.sides import MigrationSides
     from kwire.net.security import Security
     from kwire.zookeeper import ZooKeeper
     from kwire.zookeeper.settings import ZooKeeperSettings
@@ -82,8 +82,8 @@ class MigrationOptions:
     def sides(self) -> MigrationSides:
         """Return both sides, not opened yet. Raises WrongUsage."""
         from kwire.admin.bootstrap import Bootstrap
-        from kwire.migration.kraft_side import KRaftSide
-        from kwire.migration.sides import MigrationSides
+        from kwire.migration.operator.kraft_side import KRaftSide
+        from kwire.migration.operator.sides import MigrationSides
 
         kraft = None
         if self.controllers:
@@ -165,7 +165,7 @@ def _with_advice() -> Iterator[None]:
     try:
         yield
     except KwireError as error:
-        from kwire.migration.sight import with_advice
+        from kwire.migration.operator.sight import with_advice
 
         error.args = (with_advice(error),)
         raise

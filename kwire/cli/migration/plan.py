@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kwire.doctor.finding import Finding
-    from kwire.migration.plan import PlanInput, PlannedController
-    from kwire.migration.plan_files import MigrationStep
+    from kwire.migration.operator.plan import PlanInput, PlannedController
+    from kwire.migration.operator.plan_files import MigrationStep
 
 Controllers = Annotated[
     list[str] | None,
@@ -72,7 +72,7 @@ def plan(
     if len(ids := [node.node_id for node in controllers]) > len(set(ids)):
         raise WrongUsage("--controller: two have the same id.")
     known, failures, absent = run(_read(options, controllers, listener, protocol))
-    from kwire.migration.plan import migration_plan
+    from kwire.migration.operator.plan import migration_plan
 
     steps = migration_plan(known)
     for broker in known.brokers:
@@ -95,7 +95,7 @@ def plan(
 def _controller(text: str) -> PlannedController:
     """Read `3000@host:9093`. Raises WrongUsage."""
     from kwire.errors import InvalidValue
-    from kwire.migration.plan import PlannedController
+    from kwire.migration.operator.plan import PlannedController
     from kwire.net.address import Address
     from kwire.text.untrusted import whole_number
 
@@ -116,10 +116,10 @@ async def _read(
     protocol: str,
 ) -> tuple[PlanInput, list[Finding], list[int]]:
     """Return what the plan depends on, what a copy would fail at, and brokers that are missing."""
-    from kwire.migration.kraft_side import CLIENT_ID
-    from kwire.migration.plan_input import read_plan_input
-    from kwire.migration.preflight import copy_failures
-    from kwire.migration.zookeeper_reading import ZooKeeperReader
+    from kwire.migration.operator.kraft_side import CLIENT_ID
+    from kwire.migration.operator.plan_input import read_plan_input
+    from kwire.migration.operator.preflight import copy_failures
+    from kwire.migration.operator.zookeeper_reading import ZooKeeperReader
     from kwire.net.secure_connect import SecureConnect
 
     async with options.sides() as sides:
@@ -145,7 +145,7 @@ async def _read(
 
 def _write(steps: Sequence[MigrationStep], folder: Path, output: Output, *, yes: bool) -> None:
     """Write all files, or none if the user does not want files to be replaced."""
-    from kwire.migration.plan_files import plan_files
+    from kwire.migration.operator.plan_files import plan_files
 
     files = {folder / name: text for name, text in plan_files(steps)}
     existing = [path for path in files if path.exists()]

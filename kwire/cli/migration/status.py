@@ -12,7 +12,7 @@ from kwire.cli.screen import UNWRAPPED, is_pipe, screen
 from kwire.cli.waiting_notice import waiting_notice
 
 if TYPE_CHECKING:
-    from kwire.migration.status import MigrationStatus
+    from kwire.migration.operator.status import MigrationStatus
 
 
 @asks_both_sides
@@ -33,7 +33,7 @@ def status(options: MigrationOptions, output: Output) -> None:
 
 
 async def _look(options: MigrationOptions) -> MigrationStatus:
-    from kwire.migration.status import status_of
+    from kwire.migration.operator.status import status_of
 
     async with options.sides() as sides, waiting_notice(lambda: sides.awaited, options.timeout):
         return status_of(await sides.facts())

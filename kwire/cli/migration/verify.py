@@ -20,7 +20,7 @@ from kwire.cli.secret_input import read_secret
 from kwire.cli.waiting_notice import waiting_notice
 
 if TYPE_CHECKING:
-    from kwire.migration.verification import Verification
+    from kwire.migration.operator.verification import Verification
     from kwire.zookeeper.password_encoder import PasswordEncoder
 
 Secret = Annotated[
@@ -75,7 +75,7 @@ async def _verify(
     encoder: PasswordEncoder | None,
     progress: Callable[[str, int, int], object],
 ) -> Verification:
-    from kwire.migration.verification import verify_sides
+    from kwire.migration.operator.verification import verify_sides
 
     async with options.sides() as sides, waiting_notice(lambda: sides.awaited, options.timeout):
         return await verify_sides(sides, encoder=encoder, progress=progress)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-    from kwire.migration.status import MigrationStatus
+    from kwire.migration.operator.status import MigrationStatus
 
 Every = Annotated[
     float,
@@ -70,7 +70,7 @@ async def follow(
     says_waiting: tell on stderr that the first look takes long. Raises BrokenPipeError soon after
     stdout was closed.
     """
-    from kwire.migration.status import status_of
+    from kwire.migration.operator.status import status_of
 
     async with options.sides() as sides:
         async with waiting_notice(lambda: sides.awaited if says_waiting else "", options.timeout):
@@ -166,8 +166,8 @@ def change_line(status: MigrationStatus) -> str:
 
 def with_same_lag(status: MigrationStatus) -> MigrationStatus:
     """Return a state that is behind as if it were always behind by the same number of records."""
-    from kwire.migration.facts import BEHIND
-    from kwire.migration.status import status_of
+    from kwire.migration.operator.facts import BEHIND
+    from kwire.migration.operator.status import status_of
 
     facts = status.facts
     kraft, position = facts.kraft, facts.migration

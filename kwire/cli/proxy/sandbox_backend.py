@@ -16,6 +16,7 @@ from kwire.controller.sandbox import APIS, ClusterCopy, SandboxController
 from kwire.errors import ConnectionFailed
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.data.voters_record import VotersRecord
+from kwire.migration.driver.rules import MigrationRules
 from kwire.net.service import RequestContext
 from kwire.proxy import Proxy
 from kwire.proxy.flows.node_addresses import node_addresses
@@ -70,7 +71,9 @@ class SandboxBackend:
             self.cluster.follow(),
             self.cluster.listen(proxy),
             SandboxController(
-                self._copy(), lambda address: not self.cluster.refusal(address)
+                self._copy(),
+                lambda address: not self.cluster.refusal(address),
+                MigrationRules(),
             ) as controller,
         ):
             self._started.set_result(controller)

@@ -34,10 +34,8 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
 
     1. Another cluster's id: INCONSISTENT_CLUSTER_ID.
     2. The id has a valid session under another incarnation: DUPLICATE_BROKER_REGISTRATION.
-    3. It runs with ZooKeeper, and no migration is enabled here; or it does not, and the metadata of
-       ZooKeeper are still to be copied: BROKER_ID_NOT_REGISTERED. It runs with ZooKeeper, and lacks
-       the listener among brokers, at which this controller will send it metadata:
-       INVALID_REGISTRATION (KIP-866).
+    3. What the `rules.Rules` refuse: without a migration, brokers that come with one are
+       BROKER_ID_NOT_REGISTERED (KIP-866).
     4. Directories, once metadata.version has them: none, reserved ones, one twice, or another
        broker's: INVALID_REGISTRATION.
     5. What `check_node` refuses: INVALID_REGISTRATION.
@@ -57,7 +55,7 @@ def handle(request: BrokerRegistrationRequest, context: ControllerContext) -> Co
     known = context.image.cluster.brokers.get(request.broker_id)
     _check_session(request, known, context)
     # 3.
-    _check_migration(request, context)
+    context.config.rules.check_broker(request, context.image.features)
     # 4.
     if context.metadata_version.supports_directory_assignment:
         _check_directories(request, context)
@@ -111,20 +109,6 @@ def _check_session(
     if context.heartbeat_manager.has_valid_session(known.id, context.now):
         text = f"Broker {known.id} is running elsewhere: its session has not ended."
         raise ApiError(ErrorCode.DUPLICATE_BROKER_REGISTRATION, text)
-
-
-def _check_migration(request: BrokerRegistrationRequest, context: ControllerContext) -> None:
-    if not request.is_migrating_zk_broker:
-        if context.image.features.in_pre_migration:
-            text = "The metadata of ZooKeeper are not copied yet: only its brokers can register."
-            raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
-        return
-    if not context.zk_migration_enabled:
-        text = "The controller does not register brokers with ZooKeeper: no migration is enabled."
-        raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, text)
-    listener = context.config.inter_broker_listener
-    if listener not in {listener.name for listener in request.listeners}:
-        raise _invalid(f"The broker has no listener {listener}, the inter.broker.listener.name.")
 
 
 def _check_directories(request: BrokerRegistrationRequest, context: ControllerContext) -> None:

@@ -24,7 +24,7 @@ def handle(request: ControllerRegistrationRequest, context: ControllerContext) -
 
     1. metadata.version below 3.7-IV0: UNSUPPORTED_VERSION.
     2. What `check_node` refuses: INVALID_REGISTRATION.
-    3. Record them as they are, and whether it is ready to migrate from ZooKeeper (KIP-866).
+    3. Record them as they are, and whether it is ready to migrate (KIP-866).
     """
     # 1.
     if not context.metadata_version.supports_controller_registration:

@@ -19,7 +19,7 @@ def replication_control(context: ControllerContext) -> ReplicationControl:
         image=context.image,
         static=config.static.get,
         node_id=config.node_id,
-        zk_migration_enabled=context.zk_migration_enabled,
+        bumps_leader_epochs=context.bumps_leader_epochs,
     )
 
 

@@ -81,10 +81,9 @@ class Handler:
     asks for what it needs, such as operations on topics. needs_authorizer: without one the answer
     is SECURITY_DISABLED.
     writes: the handler sees what is written but not committed, and the answer waits for the
-    commit. event: which one a request is; a WRITE needs the active controller, and, unless
-    runs_in_pre_migration, one that has copied the metadata of ZooKeeper (Java 3.9:
-    ControllerOperationFlag.RUNS_IN_PREMIGRATION). has_deadline: the event does not happen once
-    `timeout_ms` of the request have passed; Kafka ignores this field of other APIs.
+    commit. event: which one a request is; a WRITE needs the active controller. has_deadline: the
+    event does not happen once `timeout_ms` of the request have passed; Kafka ignores this field of
+    other APIs.
     """
 
     request: type[Request]
@@ -93,7 +92,6 @@ class Handler:
     needs: AclOperation | None = None
     writes: bool = True
     needs_authorizer: bool = False
-    runs_in_pre_migration: bool = False
     has_deadline: bool = False
     event: EventOf = lambda request, context: ControllerEvent.WRITE
 
@@ -135,11 +133,6 @@ def _asking(event: EventOf, handler: Handler) -> Handler:
 def _timed(handler: Handler) -> Handler:
     """Register an API whose requests say how long they may take."""
     return replace(handler, has_deadline=True)
-
-
-def _in_pre_migration(handler: Handler) -> Handler:
-    """Register an API that is carried out while the controller waits to copy ZooKeeper's data."""
-    return replace(handler, runs_in_pre_migration=True)
 
 
 def _read(
@@ -233,23 +226,15 @@ HANDLERS: Mapping[int, Handler] = MappingProxyType(
             ),
             _write(UpdateFeaturesRequest, update_features.handle, "0-2", ALTER),
             _read(DescribeClusterRequest, describe_cluster.handle, "0-2"),
-            _in_pre_migration(
-                _write(BrokerRegistrationRequest, broker_registration.handle, "0-4", CLUSTER_ACTION)
-            ),
-            _in_pre_migration(
-                _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2", CLUSTER_ACTION)
-            ),
-            _in_pre_migration(
-                _write(UnregisterBrokerRequest, unregister_broker.handle, "0", ALTER)
-            ),
+            _write(BrokerRegistrationRequest, broker_registration.handle, "0-4", CLUSTER_ACTION),
+            _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2", CLUSTER_ACTION),
+            _write(UnregisterBrokerRequest, unregister_broker.handle, "0", ALTER),
             _write(AllocateProducerIdsRequest, allocate_producer_ids.handle, "0", CLUSTER_ACTION),
-            _in_pre_migration(
-                _write(
-                    ControllerRegistrationRequest,
-                    controller_registration.handle,
-                    "0",
-                    CLUSTER_ACTION,
-                )
+            _write(
+                ControllerRegistrationRequest,
+                controller_registration.handle,
+                "0",
+                CLUSTER_ACTION,
             ),
             _write(
                 AssignReplicasToDirsRequest, assign_replicas_to_dirs.handle, "0", CLUSTER_ACTION

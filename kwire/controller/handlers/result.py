@@ -16,6 +16,7 @@ from kwire.controller.authorization.standard_authorizer import StandardAuthorize
 from kwire.controller.quotas.controller_mutation_quota import ControllerMutationQuota
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
+from kwire.controller.rules import Rules
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
 from kwire.image import MetadataImage
@@ -61,8 +62,7 @@ class ControllerConfig:
     authorizer: None if everybody may do everything.
     security_protocols: of the listeners, by name; PLAINTEXT where there is none.
     no_op_interval_ms: time without records after which a NoOpRecord is written; 0: never (KIP-835).
-    zk_migration_enabled: True to migrate from ZooKeeper; inter_broker_listener: where ZooKeeper's
-    brokers are reached then (KIP-866).
+    rules: what differs from KRaft alone.
     quota_window_num, quota_window_size_seconds: a client may save up its mutation quota for as many
     windows of this size (KIP-599).
     """
@@ -83,8 +83,7 @@ class ControllerConfig:
     authorizer: StandardAuthorizer | None = None
     security_protocols: Mapping[str, str] = field(default_factory=dict)
     delegation_tokens: DelegationTokenConfig = DelegationTokenConfig()
-    zk_migration_enabled: bool = False
-    inter_broker_listener: str = "PLAINTEXT"
+    rules: Rules = Rules()
 
 
 _DASH = 62
@@ -143,9 +142,9 @@ class ControllerContext:
         return self.image.features.metadata_version
 
     @property
-    def zk_migration_enabled(self) -> bool:
-        """True if brokers with ZooKeeper may register (Java 3.9: zkRegistrationAllowed)."""
-        return self.config.zk_migration_enabled and self.metadata_version.supports_migration
+    def bumps_leader_epochs(self) -> bool:
+        """True if brokers must see a new leader epoch when an ISR shrinks."""
+        return self.config.rules.bumps_leader_epochs(self.image.features)
 
     def broker(self, id: int, epoch: int) -> BrokerRegistration:
         """Return a broker's registration. Raises ApiError for another epoch: STALE_BROKER_EPOCH.

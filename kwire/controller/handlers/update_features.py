@@ -50,8 +50,8 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
     2. a level that this controller, a broker or another registered controller does not support;
        a voter that has not registered;
     3. a lower level as an upgrade, a higher one as a downgrade;
-    4. a metadata.version that would have to forget what is in the metadata, or any while a
-       migration from ZooKeeper is under way (KIP-866);
+    4. a metadata.version that would have to forget what is in the metadata, or any that the
+       rules refuse;
     5. another feature whose level needs a higher metadata.version than there will be;
     6. a lower kraft.version.
 
@@ -201,8 +201,8 @@ def _check_metadata_version(
     update: FeatureUpdateKey, current: int, context: ControllerContext
 ) -> None:
     level = update.max_version_level
-    if context.image.features.is_migrating:
-        raise _invalid(update, "a migration from ZooKeeper is under way")
+    if refusal := context.config.rules.upgrade_refusal(context.image.features):
+        raise _invalid(update, refusal)
     if any(level < changed <= current for changed in CHANGED_METADATA):
         old, new = metadata_version_level(current).name, metadata_version_level(level).name
         raise _invalid(update, f"from {old} to {new} metadata might be lost")

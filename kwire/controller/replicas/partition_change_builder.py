@@ -39,7 +39,7 @@ class PartitionChangeBuilder:
     unclean_shutdown_replicas: brokers that may have lost records when they stopped.
     use_last_known_leader_in_balanced_recovery: LastKnownElr has the last leader, which may lead
     again when ISR and ELR are empty, and not all who left the ELR.
-    zk_migration_enabled: brokers may run with ZooKeeper (KIP-866).
+    bumps_leader_epochs: brokers must see a new leader epoch when the ISR shrinks.
     """
 
     partition: PartitionRegistration
@@ -53,7 +53,7 @@ class PartitionChangeBuilder:
     min_isr: int = 1
     unclean_shutdown_replicas: tuple[int, ...] = ()
     use_last_known_leader_in_balanced_recovery: bool = True
-    zk_migration_enabled: bool = False
+    bumps_leader_epochs: bool = False
     isr: tuple[int, ...] | None = None
     replicas: tuple[int, ...] | None = None
     removing: tuple[int, ...] | None = None
@@ -72,7 +72,7 @@ class PartitionChangeBuilder:
         5. Set the ELR if it differs; an unclean election and a lower feature level empty it.
         6. Set the ISR if it differs. Without ELR the last member stays in it; with ELR it may be
            empty.
-        7. Before 3.6, or for brokers with ZooKeeper, bump the leader epoch also if the ISR shrinks.
+        7. Before 3.6, or if the rules say so, bump the leader epoch also if the ISR shrinks.
         8. Keep the last known leader when nobody leads any more; forget it when somebody does.
         9. Set directories, replicas and the rest of a reassignment.
         """
@@ -203,13 +203,13 @@ class PartitionChangeBuilder:
     def _bump_on_shrink(self, change: PartitionChangeRecord) -> None:
         """Bump the leader epoch if the ISR shrinks: brokers before 3.6 need that (KAFKA-15021).
 
-        So do those with ZooKeeper, which are sent LeaderAndIsr.
+        So do those for which `bumps_leader_epochs` is set.
         """
         if change.leader != NO_LEADER_CHANGE or change.isr is None:
             return
         shrunk = not set(self.partition.isr) <= set(change.isr)
         needs_bump = self.metadata_version.bumps_leader_epoch_on_isr_shrink
-        if shrunk and (needs_bump or self.zk_migration_enabled):
+        if shrunk and (needs_bump or self.bumps_leader_epochs):
             change.leader = self.partition.leader
 
     def _assign(self, target: _Target, change: PartitionChangeRecord) -> None:

@@ -33,13 +33,14 @@ IN_CONTROLLED_SHUTDOWN = 1
 class ReplicationControl:
     """The rules of leadership and ISR over one image.
 
-    static: looks up server.properties. zk_migration_enabled: brokers may run with ZooKeeper.
+    static: looks up server.properties. bumps_leader_epochs: as
+    of PartitionChangeBuilder.
     """
 
     image: MetadataImage
     static: Callable[[str], str | None]
     node_id: int = NO_LEADER
-    zk_migration_enabled: bool = False
+    bumps_leader_epochs: bool = False
 
     @cached_property
     def _configs(self) -> EffectiveConfigs:
@@ -78,7 +79,7 @@ class ReplicationControl:
             eligible_leader_replicas_enabled=self.image.features.elr_enabled,
             min_isr=self.min_isr(topic) if self.image.features.elr_enabled else 1,
             unclean_shutdown_replicas=unclean_shutdown,
-            zk_migration_enabled=self.zk_migration_enabled,
+            bumps_leader_epochs=self.bumps_leader_epochs,
             isr=isr,
             leader_recovery_state=leader_recovery_state,
             directories=directories or {},

@@ -13,6 +13,7 @@ from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.controller.raft import Raft, ReplicaKey
+from kwire.controller.rules import Rules
 from kwire.controller.sandbox.cluster_copy import ClusterCopy
 from kwire.controller.sandbox.shadows import FETCH_VERSION, ShadowChannels, acknowledgement
 from kwire.controller.server.controller_apis import ControllerApis
@@ -61,8 +62,12 @@ class SandboxController:
     """
 
     def __init__(
-        self, cluster: ClusterCopy, may_reach: Callable[[Address], bool] = lambda address: True
+        self,
+        cluster: ClusterCopy,
+        may_reach: Callable[[Address], bool] = lambda address: True,
+        rules: Rules | None = None,
     ) -> None:
+        self._rules = rules or Rules()
         self._cluster = cluster
         self._may_reach = may_reach
         self._folder = tempfile.TemporaryDirectory(prefix="kwire-simulated-")
@@ -82,7 +87,7 @@ class SandboxController:
             request_timeout_ms=raft_config.request_timeout_ms,
         )
         self._runtime = RaftRuntime(self._raft, self._log, self._channels, environment)
-        self._metadata = MetadataRuntime(config, self._log, self._runtime, environment)
+        self._metadata = MetadataRuntime(config, self._log, self._runtime, environment, self._rules)
         self._apis = ControllerApis(
             self._runtime,
             self._metadata,

@@ -18,6 +18,7 @@ from kwire.controller.handlers.acl_filters import ACL_REQUESTS, has_unknown_elem
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.controller.raft import API_KEYS as RAFT_KEYS
 from kwire.controller.raft.rpc import describe_quorum
+from kwire.controller.rules import Rules
 from kwire.controller.server import large_messages
 from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.controller.server.large_messages import (
@@ -86,6 +87,10 @@ class MetadataService(Service, Protocol):
     """The part that answers from the metadata and changes it, and knows the features."""
 
     @property
+    def rules(self) -> Rules:
+        """The rules of the cluster."""
+
+    @property
     def supported_features(self) -> Mapping[str, VersionRange]:
         """Supported levels by feature name."""
 
@@ -108,7 +113,6 @@ class ControllerApis:
     """The `Service` of one controller.
 
     late_listeners: names of the listeners whose requests wait until the ACLs are loaded.
-    zk_migration_ready: ApiVersions says that a migration from ZooKeeper is enabled (KIP-866).
     """
 
     def __init__(
@@ -118,9 +122,7 @@ class ControllerApis:
         foreign: ForeignClusters,
         *,
         late_listeners: Collection[str] = (),
-        zk_migration_ready: bool = False,
     ) -> None:
-        self._zk_migration_ready = zk_migration_ready
         self._late_listeners = frozenset(late_listeners)
         self._runtime = runtime
         self._foreign = foreign
@@ -287,7 +289,7 @@ class ControllerApis:
                 # 3.
                 if levels.min_version > 0 or version >= _ZERO_LEVELS_SINCE
             ],
-            zk_migration_ready=self._zk_migration_ready,
+            zk_migration_ready=self._metadata.rules.is_ready,
             finalized_features_epoch=metadata.features_epoch,
             finalized_features=[
                 FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)

@@ -10,7 +10,6 @@ from secrets import token_bytes
 from uuid import UUID
 
 from kwire.controller.server.runtime_loggers import RuntimeLoggers
-from kwire.controller.server.zookeeper_opening import OpenZooKeeper, open_zookeeper
 from kwire.logdir.filesystem import DISK, FileSystem
 
 
@@ -20,15 +19,14 @@ class Environment:
 
     wall_clock: seconds since 1970, read once when a node starts; its event loop's clock goes on
     from there. filesystem: of its directories. token_bytes: returns so many bytes that nobody can
-    guess, for the nonces and salts of logins; `random` is not for secrets. open_zookeeper: of a
-    node that migrates from ZooKeeper. loggers: of the process, whose levels clients may set.
+    guess, for the nonces and salts of logins; `random` is not for secrets. loggers: of
+    the process, whose levels clients may set.
     """
 
     random: Random = field(default_factory=Random)
     wall_clock: Callable[[], float] = time.time
     filesystem: FileSystem = DISK
     token_bytes: Callable[[int], bytes] = token_bytes
-    open_zookeeper: OpenZooKeeper = open_zookeeper
     loggers: RuntimeLoggers = field(default_factory=RuntimeLoggers)
 
     def new_uuid(self) -> UUID:

@@ -14,7 +14,6 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from kwire.controller.raft.metrics import RaftMetrics
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.server.raft_sensors import RaftSensors
-from kwire.image.features import ZkMigrationState
 from kwire.image.partition import NO_LEADER
 from kwire.text.ids import uuid_text
 
@@ -94,26 +93,6 @@ def controller_gauges(node: ControllerNode, raft: RaftMetrics) -> dict[str, floa
     }
 
 
-def migration_gauges(node: ControllerNode) -> dict[str, float]:
-    """Return values of a migration from ZooKeeper (KIP-866); none where there is and was none.
-
-    ZkMigrationState has the numbers of ZkMigrationStateRecord.
-    """
-    metadata, image = node.metadata, node.metadata.image
-    state = image.features.zk_migration_state
-    if node.config.migration is None and state == ZkMigrationState.NONE:
-        return {}
-    brokers = image.cluster.brokers.values()
-    gauges: dict[str, float] = {
-        "ZkMigrationState": state,
-        "MigratingZkBrokerCount": sum(broker.is_migrating_zk_broker for broker in brokers),
-    }
-    if node.config.migration is not None:
-        last = metadata.offset - 1
-        gauges["ZkWriteBehindLag"] = node.migration_sensors.lag(last, is_active=metadata.is_active)
-    return gauges
-
-
 def prometheus_name(group: str, name: str) -> str:
     """`kafka_server_raft_metrics_high_watermark` for raft-metrics' high-watermark."""
     return re.sub(r"[^a-z0-9]", "_", f"{group.replace(':type=', '.')}_{name}".lower())
@@ -149,10 +128,9 @@ def _families(node: ControllerNode) -> Iterator[Metric]:
         yield _gauge(id, RAFT, name, value(raft))
     for name, read in SENSOR_GAUGES.items():
         yield _gauge(id, RAFT, name, read(node.runtime.sensors, node.runtime.now))
-    for name, number in (controller_gauges(node, raft) | migration_gauges(node)).items():
+    for name, number in {**controller_gauges(node, raft), **node.companion.gauges()}.items():
         yield _gauge(id, CONTROLLER, name, number)
-    if node.config.migration is not None:
-        yield from _of_node(id, node.migration_sensors.collect())
+    yield from _of_node(id, node.companion.collect())
     if node.requests is not None:
         yield from _of_node(id, node.requests.collect())
 

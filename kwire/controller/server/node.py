@@ -16,13 +16,11 @@ from kwire.controller.server.config.tls import TlsConfig
 from kwire.controller.server.controller_apis import ControllerApis
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
+from kwire.controller.server.extension import Companion, Extension, NodeParts
 from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.controller.server.limits_reload import LimitsReloader, connection_limits_of, resolved
 from kwire.controller.server.listener import CheckAccess, ControllerListener
 from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
-from kwire.controller.server.migration.assembly import migration_runtime
-from kwire.controller.server.migration.migration_runtime import MigrationRuntime
-from kwire.controller.server.migration_sensors import MigrationSensors
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.server.registration import Registrar
 from kwire.controller.server.request_memory import RequestMemory
@@ -49,7 +47,7 @@ class ControllerNode:
     sockets: bound sockets by listener name, if the ports had to be known beforehand.
     metered: True to count requests in `requests`.
     environment: random source, time of day and disk; by default the machine's.
-    migration, migration_sensors: of a migration from ZooKeeper, where one is enabled.
+    extension: what it has besides KRaft; companion: what runs beside it by that.
     quotas, memory: the limits that all listeners share.
     """
 
@@ -60,17 +58,18 @@ class ControllerNode:
         *,
         metered: bool = False,
         environment: Environment | None = None,
+        extension: Extension | None = None,
     ) -> None:
         self.config = config
         self.requests = RequestMetrics() if metered else None
         self.quotas = ConnectionQuotas()
         self.memory = RequestMemory(config.queued_bytes)
-        self.migration_sensors = MigrationSensors()
+        self._extension = extension or Extension()
         self._environment = environment or Environment()
         self._sockets = dict(sockets or {})
         self._listeners: list[ControllerListener] = []
         self._running = False
-        self.migration: MigrationRuntime | None = None
+        self.companion = Companion()
 
     async def start(self) -> None:
         """Open the directory, listen, and take part in the quorum.
@@ -108,18 +107,16 @@ class ControllerNode:
             client_id=str(config.node_id), request_timeout_ms=timeout, tls=context, sasl=login
         )
         self.runtime = RaftRuntime(self.raft, self.log, self.channels, self._environment)
-        self.metadata = MetadataRuntime(config, self.log, self.runtime, self._environment)
+        self.metadata = MetadataRuntime(
+            config, self.log, self.runtime, self._environment, self._extension.rules
+        )
         self._running = True
         try:
-            self.migration = self._migration()
+            self.companion = self._extension.companion(self._parts())
             names = {listener.name for listener in config.listeners}
             late_listeners = names - config.early_start_listeners
             apis = ControllerApis(
-                self.runtime,
-                self.metadata,
-                foreign,
-                late_listeners=late_listeners,
-                zk_migration_ready=config.migration is not None,
+                self.runtime, self.metadata, foreign, late_listeners=late_listeners
             )
             metered = MeteredService(apis, self.requests) if self.requests else apis
             self._service = SuspendableService(metered)
@@ -131,25 +128,19 @@ class ControllerNode:
         self._spawn_helpers()
         log.info("controller %d of cluster %s runs", config.node_id, self.log.cluster_id)
 
-    def _migration(self) -> MigrationRuntime | None:
-        config = self.config
-        if config.migration is None:
-            return None
-        return migration_runtime(
-            config,
-            config.migration,
-            self.metadata,
-            self.runtime,
-            self.log,
-            self._environment,
-            self.migration_sensors,
+    def _parts(self) -> NodeParts:
+        return NodeParts(
+            config=self.config,
+            log=self.log,
+            runtime=self.runtime,
+            metadata=self.metadata,
+            environment=self._environment,
         )
 
     def _spawn_helpers(self) -> None:
-        """Begin to register the node, to look for new stores and limits, and to migrate."""
+        """Begin to register the node, to look for new stores and limits, and what runs beside."""
         config = self.config
-        if self.migration is not None:
-            self.migration.start()
+        self.companion.start()
         registrar = Registrar(
             config, self.raft, self.metadata, self._registration, self._environment
         )
@@ -230,15 +221,13 @@ class ControllerNode:
         """Stand still until `resume`: answer nothing, decide nothing; connections stay open."""
         self._service.suspend()
         self.runtime.suspend()
-        if self.migration is not None:
-            self.migration.suspend()
+        self.companion.suspend()
 
     def resume(self) -> None:
         """Go on after `suspend`; do nothing if the node does not stand still."""
         self.runtime.resume()
         self._service.resume()
-        if self.migration is not None:
-            self.migration.resume()
+        self.companion.resume()
 
     async def stop(self) -> None:
         """Stop in order: a leader hands over first, as a Kafka controller does on SIGTERM."""
@@ -256,8 +245,7 @@ class ControllerNode:
         self._running = False
         # First the replica: nothing is acknowledged any more while the rest is closed.
         self.runtime.stop()
-        if self.migration is not None:
-            await self.migration.stop()
+        await self.companion.stop()
         await self.metadata.stop()
         await self.runtime.stopped()
         for listener in self._listeners:

@@ -33,13 +33,17 @@ FIRST_RETRY, LAST_RETRY = 0.1, 10.0
 
 
 def registration(
-    config: NodeConfig, incarnation: UUID, features: Mapping[str, VersionRange]
+    config: NodeConfig,
+    incarnation: UUID,
+    features: Mapping[str, VersionRange],
+    *,
+    zk_migration_ready: bool = False,
 ) -> ControllerRegistrationRequest:
     """Return the request of a controller. incarnation: a new id for each start of the node."""
     return ControllerRegistrationRequest(
         controller_id=config.node_id,
         incarnation_id=incarnation,
-        zk_migration_ready=config.migration is not None,
+        zk_migration_ready=zk_migration_ready,
         listeners=[
             Listener(
                 name=listener.name,
@@ -137,7 +141,12 @@ class Registrar:
         return has_leader and (known is None or known.incarnation_id != self._incarnation)
 
     async def _ask(self) -> bool:
-        request = registration(self._config, self._incarnation, self._metadata.supported_features)
+        request = registration(
+            self._config,
+            self._incarnation,
+            self._metadata.supported_features,
+            zk_migration_ready=self._metadata.rules.is_ready,
+        )
         leader = self._raft.leader_endpoints.address(self._config.listeners[0].name)
         if leader is None:
             return False

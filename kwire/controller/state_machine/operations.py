@@ -195,26 +195,26 @@ class PeriodicOperation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MigrationOperation:
-    """Records of a copy from ZooKeeper (Java: MigrationRecordConsumer.MigrationWriteOperation)."""
+class OwnRecordsOperation:
+    """Records for which no client asked (Java 3.9: MigrationWriteOperation)."""
 
     context: ControllerContext
-    copied: tuple[VersionedRecord, ...]
+    records: tuple[VersionedRecord, ...]
     view: MetadataView
 
     def run(self) -> OperationResult:
         """Apply the records. Raises ReplayError if they do not fit."""
         context = self.context
         prepared = PreparedBatches.of(
-            self.copied, self.view, context.heartbeat_manager, context.now
+            self.records, self.view, context.heartbeat_manager, context.now
         )
         return OperationResult(prepared=prepared)
 
 
-Operation = RequestOperation | PeriodicOperation | MigrationOperation
+ControllerOperation = RequestOperation | PeriodicOperation | OwnRecordsOperation
 
 
-def run_and_encode(operation: Operation) -> OperationResult:
+def run_and_encode(operation: ControllerOperation) -> OperationResult:
     """Run an operation and encode its batches: the work that may take long."""
     result = operation.run()
     if result.prepared is None:

@@ -69,10 +69,9 @@ def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
     2. Partitions without leader get an unclean one if their topics allow it.
     3. Leadership goes back to the preferred replicas.
     4. Expired delegation tokens are removed.
-    5. A log that rested gets a NoOpRecord. This is all until the metadata of ZooKeeper are copied
-       (KIP-866).
+    5. A log that rested gets a NoOpRecord. This is all while the rules let the others wait.
     """
-    if not context.image.features.in_pre_migration:
+    if not context.config.rules.is_waiting(context.image.features):
         task = _due_change(context, schedule)
         if task.records:
             return task

@@ -33,9 +33,9 @@ from kwire.controller.replicas.replica_placer import RandomSource
 from kwire.controller.state_machine.activation import activation_records
 from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.controller.state_machine.operations import (
-    MigrationOperation,
-    Operation,
+    ControllerOperation,
     OperationResult,
+    OwnRecordsOperation,
     PeriodicOperation,
     PreparedBatches,
     RequestOperation,
@@ -117,9 +117,9 @@ class QuorumController:
         return self.committed.image.published
 
     @property
-    def in_pre_migration(self) -> bool:
-        """True while little else than the metadata of ZooKeeper may be written (KIP-866)."""
-        return self.ahead.image.features.in_pre_migration
+    def is_waiting(self) -> bool:
+        """True while the rules let the periodic tasks rest."""
+        return self.config.rules.is_waiting(self.ahead.image.features)
 
     @property
     def end_offset(self) -> int:
@@ -219,8 +219,7 @@ class QuorumController:
            without the authorizer that it needs: SECURITY_DISABLED.
         2. It is an event, but has no time: REQUEST_TIMED_OUT.
         3. It is a write, or asks for one that the metadata refuse, and this node is not active:
-           NOT_CONTROLLER; a write so before the metadata of ZooKeeper are copied, too, but for what
-           Java flags with RUNS_IN_PREMIGRATION (KIP-866).
+           NOT_CONTROLLER; a write that the rules refuse, too.
         4. A handler that reads sees what is committed, and its answer is released at once; one that
            writes sees what is written ahead of that, and its answer waits for all that was written.
         """
@@ -264,8 +263,8 @@ class QuorumController:
     ) -> None:
         limit_ms = handler.limit_ms(request)
         is_late = limit_ms is not None and limit_ms <= 0
-        is_waiting = self.in_pre_migration and not handler.runs_in_pre_migration
-        if self.is_active and not is_waiting and not is_late:
+        refusal = self.config.rules.refusal(request, self.ahead.image.features)
+        if self.is_active and refusal is None and not is_late:
             return
         event = handler.event(request, context)
         # 2.
@@ -276,11 +275,10 @@ class QuorumController:
         refuses = event is ControllerEvent.READ and handler.writes
         if (event is ControllerEvent.WRITE or refuses) and not self.is_active:
             raise ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")
-        if event is ControllerEvent.WRITE and is_waiting:
-            text = "The controller is in pre-migration mode."
-            raise ApiError(ErrorCode.NOT_CONTROLLER, text)
+        if event is ControllerEvent.WRITE and refusal is not None:
+            raise ApiError(ErrorCode.NOT_CONTROLLER, refusal)
 
-    def is_current(self, operation: Operation, end_offset: int) -> bool:
+    def is_current(self, operation: ControllerOperation, end_offset: int) -> bool:
         """Return True if nothing was written, and no epoch ended, since the operation began.
 
         end_offset: of the log. A broker epoch, for example, is the offset of its record: work that
@@ -332,16 +330,16 @@ class QuorumController:
         context = self._context(None, now)
         return PeriodicOperation(context=context, schedule=self._schedule, view=self.ahead)
 
-    def begin_migration_batch(
+    def begin_records(
         self, records: tuple[VersionedRecord, ...], now: int, end_offset: int
-    ) -> MigrationOperation:
-        """Return the operation that writes records of a copy from ZooKeeper, as `begin` does."""
+    ) -> OwnRecordsOperation:
+        """Return the operation that writes records of the node's own, as `begin` does."""
         self._move_end_to(end_offset)
         context = self._context(None, now)
-        return MigrationOperation(context=context, copied=records, view=self.ahead)
+        return OwnRecordsOperation(context=context, records=records, view=self.ahead)
 
     def finish_tick(
-        self, operation: PeriodicOperation | MigrationOperation, result: OperationResult
+        self, operation: PeriodicOperation | OwnRecordsOperation, result: OperationResult
     ) -> tuple[VersionedRecord, ...]:
         """Write the result of an operation for which no client waits; return its records."""
         assert result.prepared is not None
@@ -352,7 +350,7 @@ class QuorumController:
 
     def is_tick_long(self, now: int) -> bool:
         """Return True if the task that is due has to look at every partition."""
-        return not self.in_pre_migration and self._is_task_long(now)
+        return not self.is_waiting and self._is_task_long(now)
 
     def _is_task_long(self, now: int) -> bool:
         return self._schedule.is_election_due(now) or (
@@ -363,7 +361,7 @@ class QuorumController:
         """Return the time of the next `tick`, in milliseconds; None while not active."""
         if not self.is_active:
             return None
-        if self.in_pre_migration:
+        if self.is_waiting:
             return self._schedule.no_op
         times = [self._schedule.deadline, self.heartbeat_manager.deadline]
         return min(time for time in times if time is not None)

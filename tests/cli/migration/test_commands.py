@@ -25,7 +25,7 @@ from kwire.zookeeper.errors import ChrootMissing
 from kwire.zookeeper.kazoo_client import KazooZooKeeper
 from kwire.zookeeper.settings import ZooKeeperSettings
 from kwire.zookeeper.znodes import MigrationZnode
-from memory_zookeeper import MemoryZooKeeper
+from migrating.memory_zookeeper import MemoryZooKeeper
 from tests.support.cli.command import Command
 from tests.support.migration.golden import ENCODER_SECRET, golden_zookeeper
 from tests.support.migration.golden_controller import GoldenController, golden_controller
@@ -148,7 +148,7 @@ def test_a_clean_verification(kwire: Command, sides: Sides, secret: tuple[str, s
 def test_a_difference_has_both_values_and_exit_code_1(
     kwire: Command, sides: Sides, secret: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kwire.migration.verify.PAUSE", 0.0)
+    monkeypatch.setattr("kwire.migration.operator.verify.PAUSE", 0.0)
     state = b'{"version":1,"leader":1,"leader_epoch":0,"controller_epoch":1,"isr":[1]}'
     sides.at("dual-write", SetData("/brokers/topics/grown/partitions/1/state", state))
     run = kwire("migration", "verify", *sides.both, *secret, "--json")
@@ -169,7 +169,7 @@ def test_a_difference_has_both_values_and_exit_code_1(
 def test_no_secret_is_printed(
     kwire: Command, sides: Sides, secret: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kwire.migration.verify.PAUSE", 0.0)
+    monkeypatch.setattr("kwire.migration.operator.verify.PAUSE", 0.0)
     sides.at(
         "dual-write",
         SetData("/config/users/alice", b'{"version":1,"config":{}}'),

@@ -13,10 +13,10 @@ import pytest
 
 from kwire.admin.quotas import QuotaEntity
 from kwire.admin.sync import AdminClient
-from real_kafka.migrating.cluster import MigratingCluster
-from real_kafka.migrating.crash_points import CLAIM, PRODUCER_IDS
-from real_kafka.migrating.layout import KINDS, ControllerKind, MigratingLayout
-from real_kafka.migrating.zookeeper_relay import ZooKeeperRelay
+from migrating.real_clusters.cluster import MigratingCluster
+from migrating.real_clusters.crash_points import CLAIM, PRODUCER_IDS
+from migrating.real_clusters.layout import KINDS, ControllerKind, MigratingLayout
+from migrating.real_clusters.zookeeper_relay import ZooKeeperRelay
 from tests.support.cli.command import Command, Run
 
 pytestmark = [pytest.mark.java, pytest.mark.cluster, pytest.mark.migrations]

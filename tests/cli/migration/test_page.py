@@ -51,7 +51,7 @@ def test_each_command_works_as_it_is_written(
 
     monkeypatch.setattr(KazooZooKeeper, "connect", connect)
     monkeypatch.setattr("kwire.cli.migration.watch.sleep_while_read", nobody_reads)
-    monkeypatch.setattr("kwire.migration.verify.PAUSE", 0.0)
+    monkeypatch.setattr("kwire.migration.operator.verify.PAUSE", 0.0)
     monkeypatch.chdir(tmp_path)
     with golden_controller(END) as controller:
         words = shlex.split(line.replace("c1:9093", controller.node.address))

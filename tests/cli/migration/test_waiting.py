@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from migrating.real_clusters import properties
+from migrating.real_clusters.cluster import MigratingCluster
+from migrating.real_clusters.layout import MigratingLayout
 from real_kafka import Launcher
-from real_kafka.migrating import properties
-from real_kafka.migrating.cluster import MigratingCluster
-from real_kafka.migrating.layout import MigratingLayout
 from tests.support.cli.command import Command
 
 pytestmark = [pytest.mark.cluster, pytest.mark.migrations]

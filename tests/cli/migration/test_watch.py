@@ -11,8 +11,8 @@ import pytest
 from kwire.cli.migration.lines import status_lines
 from kwire.cli.migration.options import MigrationOptions
 from kwire.cli.migration.watch import ChangeLines, ChangeObjects, drawn, follow
-from kwire.migration.facts import MigrationFacts
-from kwire.migration.status import MigrationStatus, status_of
+from kwire.migration.operator.facts import MigrationFacts
+from kwire.migration.operator.status import MigrationStatus, status_of
 from kwire.testing.local_kafka.address import free_port
 from kwire.zookeeper import ZooKeeper, ZooKeeperUnreachable
 from kwire.zookeeper.kazoo_client import KazooZooKeeper

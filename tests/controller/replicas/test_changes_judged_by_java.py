@@ -89,7 +89,7 @@ def record(change: dict[str, Any]) -> bytes | None:
         removing=change["removing"],
         adding=change["adding"],
         leader_recovery_state=change["recovery"],
-        zk_migration_enabled=change.get("zk_migration", False),
+        bumps_leader_epochs=change.get("zk_migration", False),
     ).build()
     return None if built is None else built.encode()
 

@@ -4,14 +4,11 @@ import asyncio
 import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from unittest.mock import patch
 
 import pytest
 from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from kwire.controller.handlers.result import versioned
-from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
 from kwire.controller.server.metrics import (
     LEADER_GAUGES,
     RAFT_GAUGES,
@@ -19,12 +16,9 @@ from kwire.controller.server.metrics import (
     STATES,
     NodesCollector,
     controller_gauges,
-    migration_gauges,
     prometheus_name,
 )
 from kwire.controller.server.request_metrics import codes
-from kwire.image import apply_all
-from kwire.image.features import ZkMigrationState
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreatableTopicResult,
@@ -38,7 +32,6 @@ from kwire.messages.a55_describe_quorum import (
     ResponsePartitionData,
     TopicData,
 )
-from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.net.connection import Connection
 from kwire.net.metrics_server import MetricsServer
 from kwire.testing.quorum import Quorum
@@ -187,57 +180,6 @@ async def test_every_name_is_one_of_kafkas() -> None:
         node = quorum.nodes[3000]
         gauges = controller_gauges(node, node.raft.metrics).keys()
     assert [name for name in gauges - OURS if not _has(controller, name)] == []
-
-
-MIGRATION = {
-    "zookeeper.metadata.migration.enable": "true",
-    "zookeeper.connect": "127.0.0.1:9",
-}
-
-
-@pytest.mark.java
-async def test_every_name_of_a_migration_is_one_of_kafka_3_9() -> None:
-    jars = {jar.name: jar for jar in class_path("3.9.1")}
-    classes = b"".join(
-        _class(jars["kafka-metadata-3.9.1.jar"], f"controller/metrics/{name}")
-        for name in ("ControllerMetadataMetrics", "QuorumControllerMetrics")
-    )
-    async with Quorum(1, release="3.9", properties=MIGRATION) as quorum:
-        node = quorum.nodes[3000]
-        gauges = migration_gauges(node).keys()
-        times = [family.name for family in node.migration_sensors.collect()]
-    assert gauges == {"ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag"}
-    assert [name for name in gauges if not _has(classes, name)] == []
-    for name in ("ZkWriteSnapshotTimeMs", "ZkWriteDeltaTimeMs"):
-        assert prometheus_name("kafka.controller:type=KafkaController", name) in times
-        assert _has(classes, name)
-
-
-async def test_a_migration_shows_its_state_and_how_far_zookeeper_is_behind() -> None:
-    async with Quorum(1, release="3.9", properties=MIGRATION) as quorum:
-        node = await quorum.wait_for_leader()
-        collector = NodesCollector(lambda: quorum.nodes.values())
-        before = values(list(collector.collect()), node_id="3000")
-        node.migration_sensors.dual_write_offset = node.metadata.offset - 3
-        node.migration_sensors.wrote_snapshot(70)
-        node.migration_sensors.wrote_delta(3)
-        node.migration_sensors.wrote_delta(4)
-        migrating = RegisterBrokerRecord(broker_id=1, is_migrating_zk_broker=True)
-        brokers = [versioned(migrating), versioned(RegisterBrokerRecord(broker_id=2))]
-        with patch.object(MetadataRuntime, "image", apply_all(node.metadata.image, brokers)):
-            counted = migration_gauges(node)
-        after = values(list(collector.collect()), node_id="3000")
-        other = values(list(collector.collect()), node_id="3000", le="5.0")
-        lag = node.migration_sensors.lag(9, is_active=False)
-    assert before[CONTROLLER + "zkmigrationstate"] == ZkMigrationState.PRE_MIGRATION
-    assert before[CONTROLLER + "migratingzkbrokercount"] == 0
-    assert before[CONTROLLER + "zkwritebehindlag"] == 0
-    assert counted["MigratingZkBrokerCount"] == 1
-    assert after[CONTROLLER + "zkwritebehindlag"] >= 2
-    assert after[CONTROLLER + "zkwritesnapshottimems_sum"] == 70
-    assert after[CONTROLLER + "zkwritedeltatimems_count"] == 2
-    assert other[CONTROLLER + "zkwritedeltatimems_bucket"] == 2
-    assert lag == 0
 
 
 async def test_a_cluster_that_never_had_zookeeper_shows_nothing_of_a_migration() -> None:

@@ -11,9 +11,10 @@ import pytest
 import vectors
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.controller.handlers.result import ControllerConfig, versioned
+from kwire.controller.rules import CannotLead
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.node import ControllerNode
-from kwire.controller.state_machine.activation import CannotLead, activation_records
+from kwire.controller.state_machine.activation import activation_records
 from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.image import EMPTY, apply_all
 from kwire.image.features import ZkMigrationState
@@ -27,6 +28,9 @@ from kwire.messages.records.begin_transaction import BeginTransactionRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
+from kwire.migration.driver.rules import MigrationRules
+from kwire.migration.node.extension import MigrationExtension
+from kwire.migration.node.writer import MigrationWriter
 from real_kafka import free_port
 
 ENABLED = {
@@ -62,7 +66,7 @@ def formatting(config: NodeConfig, release: str | None = None) -> FormatPlan:
 
 
 def settings(enabled: bool) -> ControllerConfig:
-    return ControllerConfig(cluster_id="a-cluster", node_id=1, zk_migration_enabled=enabled)
+    return ControllerConfig(cluster_id="a-cluster", node_id=1, rules=MigrationRules(enabled))
 
 
 def in_state(state: ZkMigrationState) -> VersionedRecord:
@@ -84,6 +88,10 @@ def names(records: Iterable[VersionedRecord]) -> str:
     )
 
 
+def migrating(config: NodeConfig) -> ControllerNode:
+    return ControllerNode(config, extension=MigrationExtension.of(config))
+
+
 async def until_state(node: ControllerNode, state: ZkMigrationState) -> None:
     async with asyncio.timeout(60):
         await node.metadata.until(lambda: node.metadata.image.features.zk_migration_state == state)
@@ -93,7 +101,7 @@ async def refused(config: NodeConfig, reason: str) -> None:
     """Start a node twice: it is refused, and releases its lock and port each time."""
     for _ in range(2):
         with pytest.raises(CannotLead, match=reason):
-            await ControllerNode(config).start()
+            await migrating(config).start()
 
 
 async def test_a_directory_as_kafkas_tool_formats_it_is_led(tmp_path: Path) -> None:
@@ -140,18 +148,19 @@ async def test_a_migration_is_in_the_log_from_its_beginning_to_its_end(
     """PRE_MIGRATION at first; the copy; POST_MIGRATION once the setting is gone."""
     own = config(tmp_path, **ENABLED)
     write(formatting(own, "3.9"), datetime.now(UTC))
-    async with ControllerNode(own) as node:
+    async with migrating(own) as node:
         await until_state(node, PRE)
-        await node.metadata.migration.begin(node.raft.epoch)
-        await node.metadata.migration.complete(node.raft.epoch)
+        writer = MigrationWriter(node.metadata, node.runtime)
+        await writer.begin(node.raft.epoch)
+        await writer.complete(node.raft.epoch)
         await until_state(node, MIGRATION)
     assert "no metadata can be changed until those of ZooKeeper are copied" in caplog.text
 
-    async with ControllerNode(config(tmp_path)) as node:
+    async with migrating(config(tmp_path)) as node:
         await until_state(node, POST)
     assert "the migration from ZooKeeper is finalised, since" in caplog.text
 
-    async with ControllerNode(own) as node:
+    async with migrating(own) as node:
         async with asyncio.timeout(60):
             await node.metadata.until(lambda: node.metadata.is_active)
         await until_state(node, POST)

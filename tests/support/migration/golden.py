@@ -1,4 +1,4 @@
-"""The real migration by Kafka 3.9.1 in fixtures/migrations: its znodes, and its metadata log."""
+"""The recorded migration by Kafka 3.9.1: its znodes, and its metadata log."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kwire.batches.metadata_records import read_metadata_record
 from kwire.image import EMPTY, MetadataImage, apply_all
 from kwire.logdir.filesystem import DISK
 from kwire.logdir.segment import batches_in
-from memory_zookeeper import MemoryZooKeeper
-from memory_zookeeper.tree import MemoryZnode
-from real_kafka.migrating.znode_dump import read_dump
+from migrating.memory_zookeeper import MemoryZooKeeper
+from migrating.memory_zookeeper.tree import MemoryZnode
+from migrating.real_clusters.znode_dump import read_dump
 from tests.support.paths import ROOT
 
-FOLDER = ROOT / "fixtures" / "migrations" / "kafka-3.9.1"
+FOLDER = ROOT / "fixtures" / "migrating" / "recordings" / "kafka-3.9.1"
 ENCODER_SECRET = "a-secret-of-the-tests"
 SEGMENT = FOLDER / "__cluster_metadata-0" / "00000000000000000000.log"
 

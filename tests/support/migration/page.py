@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from kwire.cli.migration.lines import status_lines
 from kwire.doctor.finding import FindingKind
-from kwire.migration.findings.preflight import PREFLIGHT_KINDS
-from kwire.migration.findings.status import STATUS_KINDS
-from kwire.migration.findings.verify import VERIFY_KINDS
-from kwire.migration.status import MigrationStatus, status_of
+from kwire.migration.operator.findings.preflight import PREFLIGHT_KINDS
+from kwire.migration.operator.findings.status import STATUS_KINDS
+from kwire.migration.operator.findings.verify import VERIFY_KINDS
+from kwire.migration.operator.status import MigrationStatus, status_of
 from tests.support.migration.sides import dual_write, waiting
 from tests.support.paths import DOCS
 

@@ -15,7 +15,7 @@ from kwire.image.cluster import ClusterImage
 from kwire.image.controller import ControllerRegistration
 from kwire.image.features import FeaturesImage, ZkMigrationState
 from kwire.image.topics import TopicImage, TopicsImage
-from kwire.migration.facts import (
+from kwire.migration.operator.facts import (
     KRaftFacts,
     MigrationFacts,
     ZooKeeperController,

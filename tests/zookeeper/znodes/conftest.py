@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from znode_judge import ZnodeJudge
+from migrating.znode_judge import ZnodeJudge
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,9 @@ import pytest
 
 from kwire.zookeeper import znodes
 from kwire.zookeeper.znodes.json_object import JsonObject
+from migrating.znode_judge import ZnodeJudge
 from tests.support.seed import SEED
 from tests.support.zookeeper.sample_znodes import SAMPLES, plain, text
-from znode_judge import ZnodeJudge
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("znode-judge")]
 

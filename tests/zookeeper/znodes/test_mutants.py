@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kwire.zookeeper import InvalidZnode, znodes
+from migrating.znode_judge import ZnodeJudge, ZnodeRefused
 from tests.support.seed import SEED
 from tests.support.zookeeper.sample_znodes import SAMPLES, plain
-from znode_judge import ZnodeJudge, ZnodeRefused
 
 PATH = "/some/znode"
 

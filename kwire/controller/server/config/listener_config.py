@@ -87,3 +87,9 @@ def security_protocols(pairs: Mapping[str, str]) -> dict[str, str]:
     name = "listener.security.protocol.map"
     pieces = (text.rpartition(":") for text in property_values.listed(pairs, name))
     return {listener.upper(): protocol.upper() for listener, _, protocol in pieces}
+
+
+def inter_broker_listener(pairs: Mapping[str, str]) -> str:
+    """Return inter.broker.listener.name, whose default is the security protocol among brokers."""
+    name = pairs.get("inter.broker.listener.name", "").strip()
+    return (name or pairs.get("security.inter.broker.protocol", "PLAINTEXT").strip()).upper()

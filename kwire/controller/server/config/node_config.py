@@ -14,19 +14,17 @@ from kwire.controller.authorization.standard_authorizer import (
 )
 from kwire.controller.handlers.result import ControllerConfig, DelegationTokenConfig
 from kwire.controller.raft import Config, Endpoints, ListenerEndpoint, ReplicaKey, Voter, VoterSet
+from kwire.controller.rules import Rules
 from kwire.controller.server.config import property_values
 from kwire.controller.server.config.connection_limits import (
     CONNECTION_KNOWN,
     connection_limits,
     queued_bytes,
 )
-from kwire.controller.server.config.listener_config import ListenerConfig, listener_configs
-from kwire.controller.server.config.migration import (
-    ENABLE,
-    MIGRATION_KNOWN,
-    MigrationConfig,
+from kwire.controller.server.config.listener_config import (
+    ListenerConfig,
     inter_broker_listener,
-    migration_config,
+    listener_configs,
 )
 from kwire.controller.server.config.sasl import SASL_LISTENER_KNOWN, TOKEN_SECRET
 from kwire.errors import InvalidValue
@@ -43,7 +41,6 @@ class NodeConfig:
     authorizer: None without authorizer.class.name. early_start_listeners: names of the listeners
     that answer super users before the ACLs are loaded; the others wait.
     queued_bytes: queued.max.request.bytes, or what stands for it.
-    migration: None unless zookeeper.metadata.migration.enable is true.
     static: all names and values; some are defaults of topics.
     unknown: names that have no effect here, sorted. They are no error: the file of a Kafka
     controller should run.
@@ -64,7 +61,6 @@ class NodeConfig:
     static: Mapping[str, str] = field(repr=False)
     authorizer: StandardAuthorizer | None = None
     early_start_listeners: frozenset[str] = frozenset()
-    migration: MigrationConfig | None = None
     unknown: tuple[str, ...] = ()
 
     @classmethod
@@ -83,7 +79,6 @@ class NodeConfig:
         if storage.roles != {"controller"}:
             raise InvalidValue("process.roles must be controller: kwire has no brokers")
         listeners = listener_configs(pairs)
-        migration = migration_config(pairs)
         frame_limit = property_values.number(pairs, "socket.request.max.bytes", 100 << 20)
         connection_limits(pairs, (listener.name for listener in listeners))  # may be refused
         config = cls(
@@ -114,8 +109,7 @@ class NodeConfig:
             static=dict(pairs),
             authorizer=standard_authorizer(pairs),
             early_start_listeners=_early_start_listeners(pairs, listeners),
-            migration=migration,
-            unknown=_unknown(pairs, _KNOWN | MIGRATION_KNOWN if migration else _KNOWN),
+            unknown=_unknown(pairs, _KNOWN),
         )
         # Last, since what is read here has sentences of its own. Kafka's segments have 8 MiB at
         # least; tests want some with a few records.
@@ -162,7 +156,7 @@ class NodeConfig:
             retry_backoff_ms=self.quorum["controller.quorum.retry.backoff.ms"],
         )
 
-    def controller_config(self, cluster_id: str) -> ControllerConfig:
+    def controller_config(self, cluster_id: str, rules: Rules) -> ControllerConfig:
         """Return the configuration of the state machine."""
         static = self.static
         return ControllerConfig(
@@ -192,8 +186,7 @@ class NodeConfig:
                 listener.name: listener.security_protocol for listener in self.listeners
             },
             delegation_tokens=_delegation_tokens(static),
-            zk_migration_enabled=self.migration is not None,
-            inter_broker_listener=self.inter_broker_listener,
+            rules=rules,
         )
 
 
@@ -218,7 +211,6 @@ _KNOWN = (
     | SASL_LISTENER_KNOWN
     | CONNECTION_KNOWN
     | {
-        ENABLE,
         "advertised.listeners",
         "allow.everyone.if.no.acl.found",
         "authorizer.class.name",

@@ -17,7 +17,6 @@ from kwire.controller.server.metadata.replay import Replay, Replayed
 from kwire.controller.server.metadata.replay_task import ReplayTask
 from kwire.controller.server.metadata.snapshotter import Snapshotter
 from kwire.controller.server.raft_runtime import RaftRuntime
-from kwire.controller.state_machine.activation import check_can_lead
 from kwire.controller.state_machine.quorum_controller import QuorumController
 from kwire.image import MetadataImage, apply_all
 
@@ -43,7 +42,6 @@ class MetadataLoader:
     ) -> None:
         self.offset = 0
         self._high_watermark = 0
-        self._zk_migration_enabled = config.migration is not None
         self._log = log
         self._runtime = runtime
         self._controller = controller
@@ -107,9 +105,7 @@ class MetadataLoader:
             return
         if is_empty:
             image = apply_all(image, self._log.bootstrap)
-        check_can_lead(
-            image.features, is_empty=is_empty, zk_migration_enabled=self._zk_migration_enabled
-        )
+        self._controller.config.rules.check_can_lead(image.features, is_empty=is_empty)
 
     def committed(self, high_watermark: int) -> None:
         """Apply what is committed, at once or, if it is much, in later turns of the loop."""

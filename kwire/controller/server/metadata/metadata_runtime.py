@@ -17,14 +17,15 @@ from kwire.controller.authorization.access import Access
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.controller.handlers.result import QuorumView
 from kwire.controller.raft import OffsetAndEpoch, Raft, Resign
+from kwire.controller.rules import CannotLead, Rules
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
 from kwire.controller.server.large_messages import in_thread_if, in_thread_if_many
+from kwire.controller.server.metadata.epoch_writer import EpochWriter
 from kwire.controller.server.metadata.log_writer import LogWriter, wait_for_commit
 from kwire.controller.server.metadata.long_requests import is_long
 from kwire.controller.server.metadata.metadata_loader import MetadataLoader
-from kwire.controller.server.metadata.migration_writer import MigrationWriter
 from kwire.controller.server.metadata.periodic_writer import PeriodicWriter
 from kwire.controller.server.metadata.write_queue import (
     WriteQueue,
@@ -33,7 +34,6 @@ from kwire.controller.server.metadata.write_queue import (
     turn_limit_ms,
 )
 from kwire.controller.server.raft_runtime import RaftRuntime
-from kwire.controller.state_machine.activation import CannotLead, activation_notice
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.controller.state_machine.operations import (
     RequestOperation,
@@ -55,14 +55,19 @@ logger = logging.getLogger(__name__)
 class MetadataRuntime:
     """Runs a QuorumController on one node's log, and answers requests from it.
 
-    controller: the state machine. migration: writes what is copied from ZooKeeper.
+    controller: the state machine. own_records: writes records for which no client asked.
     """
 
     def __init__(
-        self, config: NodeConfig, log: DirectoryLog, runtime: RaftRuntime, environment: Environment
+        self,
+        config: NodeConfig,
+        log: DirectoryLog,
+        runtime: RaftRuntime,
+        environment: Environment,
+        rules: Rules,
     ) -> None:
         self.controller = QuorumController(
-            config.controller_config(log.cluster_id),
+            config.controller_config(log.cluster_id, rules),
             environment.random,
             environment.loggers.levels,
         )
@@ -82,14 +87,17 @@ class MetadataRuntime:
             refresh=self._update_quorum_view,
             write=self._write,
         )
-        self.migration = MigrationWriter(
+        self.own_records = EpochWriter(
             self.controller,
             runtime,
             self._writing,
             leadership=lambda: self._deferred_events if self.is_active else None,
             append=self._append,
-            completed=self._periodic_writer.run,
         )
+
+    def run_periodic_tasks(self) -> None:
+        """Look anew for the periodic tasks that are due: they have rested."""
+        self._periodic_writer.run()
 
     @property
     def image(self) -> MetadataImage:
@@ -119,6 +127,11 @@ class MetadataRuntime:
     def apis(self) -> Mapping[int, Versions]:
         """The APIs that the state machine answers."""
         return self.controller.apis
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the cluster."""
+        return self.controller.config.rules
 
     @property
     def supported_features(self) -> Mapping[str, VersionRange]:
@@ -327,10 +340,7 @@ class MetadataRuntime:
         is_behind = self.offset < self._raft.end_offset
         if deferred_events.has_ended or self.is_active or is_behind:
             return
-        notice = activation_notice(
-            self.controller.image.features,
-            zk_migration_enabled=self.controller.config.zk_migration_enabled,
-        )
+        notice = self.rules.activation_notice(self.controller.image.features)
         try:
             records = self.controller.activate(
                 deferred_events.epoch, self._runtime.now, self.offset, self._log.bootstrap

@@ -22,8 +22,8 @@ from kwire.messages.registry import api_key
 from kwire.net.address import Address
 from kwire.testing.quorum import Quorum
 from scripted_node import ScriptedNode
-from tests.support.controller.server.migrating_cluster import ZooKeeperBrokers
 from tests.support.eventually import eventually
+from tests.support.migration.migrating_cluster import ZooKeeperBrokers
 
 OLD = ("LeaderAndIsr", "StopReplica", "UpdateMetadata")
 

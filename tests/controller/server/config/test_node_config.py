@@ -6,6 +6,7 @@ import pytest
 
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME, StandardAuthorizer
 from kwire.controller.raft import ListenerEndpoint, ReplicaKey
+from kwire.controller.rules import Rules
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.errors import InvalidValue
 from kwire.text.ids import ZERO_UUID
@@ -132,7 +133,7 @@ def test_the_authorizer_is_part_of_both_configurations() -> None:
     config = NodeConfig.of(pairs)
 
     assert config.authorizer == StandardAuthorizer(super_users=frozenset({"User:a", "User:b"}))
-    assert config.controller_config("a-cluster").authorizer == config.authorizer
+    assert config.controller_config("a-cluster", Rules()).authorizer == config.authorizer
     assert not set(config.unknown) & pairs.keys()
     assert NodeConfig.of(PAIRS).authorizer is None
 

@@ -19,6 +19,7 @@ from kwire.messages.a44_incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from kwire.messages.config_resource import ConfigResource, ResourceType
+from kwire.migration.driver.rules import MigrationRules
 from kwire.net.connection import Connection
 from kwire.net.service import RequestContext
 from kwire.testing.quorum import Quorum
@@ -114,7 +115,7 @@ async def test_a_leader_whose_settings_do_not_fit_the_log_resigns_until_they_do(
         node = await quorum.wait_for_leader()
         controller = node.metadata.controller
         fitting = controller.config
-        controller.config = replace(fitting, zk_migration_enabled=True)
+        controller.config = replace(fitting, rules=MigrationRules(True))
         epoch = node.raft.epoch
         node.runtime.feed(Resign(epoch=epoch))
 

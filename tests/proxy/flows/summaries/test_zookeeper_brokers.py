@@ -304,8 +304,8 @@ def replicas(tree: Any) -> str:
     return f"{'delete' if any(deleted) else 'stop'} {count} replicas? "
 
 
-CAPTURE = FIXTURES / "migrations" / "kafka-3.9.1" / "rpcs.avro"
-"""A real migration; `python -m real_kafka.migrating.golden_capture` makes it anew."""
+CAPTURE = FIXTURES / "migrating" / "recordings" / "kafka-3.9.1" / "rpcs.avro"
+"""A real migration; `python -m migrating.real_clusters.golden_capture` makes it anew."""
 
 TAKEN_OVER = (
     r"topics?, \d+ partitions of controller epoch 1, live brokers 0 1, .*: done",

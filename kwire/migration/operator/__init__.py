@@ -1,0 +1,1 @@
+"""A migration as operators see it: status, comparison, plan. Nothing here writes."""
