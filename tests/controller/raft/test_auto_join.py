@@ -49,6 +49,7 @@ def test_an_observer_joins_by_itself_where_it_may() -> None:
     solo = joining(voter_set(2, 3))
     (request,) = [request for _, request in solo.sent(AddRaftVoterRequest)]
     assert (request.voter_id, request.ack_when_committed) == (1, False)
+    assert request.timeout_ms == solo.config.request_timeout_ms, "KIP-853 says 30 s, Kafka has this"
 
 
 def test_an_observer_with_a_new_disk_first_removes_the_old_one() -> None:

@@ -39,7 +39,13 @@ from tests.support.controller.raft.single_replica import (
     resigned,
     unattached,
 )
-from tests.support.controller.raft.virtual_network import dynamic_quorum, key, snapshot, voter_set
+from tests.support.controller.raft.virtual_network import (
+    dynamic_quorum,
+    key,
+    snapshot,
+    static_voters,
+    voter_set,
+)
 
 State = Callable[[], SingleReplica]
 
@@ -325,6 +331,15 @@ def test_an_observer_asks_the_bootstrap_servers_when_the_leader_is_silent() -> N
     solo.after(solo.config.request_timeout_ms)
     assert solo.sent(FetchRequest)[-1][0].destination.id <= -2
     assert solo.raft.role == "follower"
+
+
+def test_bootstrap_servers_are_asked_in_place_of_static_voters() -> None:
+    solo = SingleReplica(static_voters=static_voters(2, 3), bootstrap_servers=(("there", 9090),))
+    solo.after(solo.config.request_timeout_ms)
+    solo.after(solo.config.request_timeout_ms)
+    hosts = [send.destination.host for send, _ in solo.sent(FetchRequest)]
+    assert len(hosts) > 1
+    assert set(hosts) == {"there"}
 
 
 def test_an_observer_never_stands_for_election() -> None:

@@ -60,6 +60,13 @@ def test_the_vote_outlives_a_restart_and_a_leader() -> None:
     assert SingleReplica(election=both).election == both
 
 
+def test_at_kraft_version_0_the_directory_of_the_vote_is_not_on_the_disk() -> None:
+    state = ElectionState(epoch=3, voted_key=key(3))
+    assert ElectionState.from_data(state.to_data(1, [])) == state
+    kept = ElectionState.from_data(state.to_data(0, [2, 3])).voted_key
+    assert kept == ReplicaKey(id=3)
+
+
 def test_static_voters_count_until_the_log_names_others() -> None:
     static = static_voters(1, 2, 3)
     assert SingleReplica(static_voters=static, bootstrap_servers=()).raft.voters == static
