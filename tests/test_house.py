@@ -40,12 +40,12 @@ def test_a_function_fits_on_a_screen() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_docstrings_say_what_is_done(folder: str) -> None:
-    """Everywhere, tests and examples too."""
+    """Everywhere, tests and examples too, but for checks, whose docstring is their sentence."""
     assert not [
         file.at(definition)
         for file in source_files(folder)
         for definition in file.definitions
-        if RIDDLE.match(definition.docstring or "")
+        if definition.name != "_" and RIDDLE.match(definition.docstring or "")
     ]
 
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kwire.conform.result import CheckResult, ConformanceRun
     from kwire.conform.suite import SuiteOptions, run_suite
-    from kwire.conform.verdict import ConformanceVerdict
+    from kwire.conform.vocabulary import ConformanceVerdict
 
 __all__ = ["CheckResult", "ConformanceRun", "ConformanceVerdict", "SuiteOptions", "run_suite"]
 
 _MODULES = {
     "CheckResult": "result",
     "ConformanceRun": "result",
-    "ConformanceVerdict": "verdict",
+    "ConformanceVerdict": "vocabulary",
     "SuiteOptions": "suite",
     "run_suite": "suite",
 }

@@ -7,10 +7,9 @@ from functools import partial
 
 from kwire.conform.check import Check, Member, family, scenario
 from kwire.conform.expectation import Expectation, answers, closes, judge, stays_silent
-from kwire.conform.needs import ServerRole
 from kwire.conform.raw_frames import raw_header, sized
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource
+from kwire.conform.vocabulary import SentenceSource, ServerRole
 from kwire.messages.registry import api_key
 from kwire.net.negotiation import api_versions_request
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, partialmethod
 from typing import TYPE_CHECKING
 
 from kwire.codec.declaration import Request
 from kwire.conform.expectation import Expectation, judge
-from kwire.conform.needs import Need, ServerRole
-from kwire.conform.source import SentenceSource
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip
+from kwire.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from kwire.conform.server import Server
@@ -57,17 +57,12 @@ class Check:
         return self.id.partition("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSection:
-    """Checks of one subject. path: `versions/kip-511`. The numbers are never given again."""
+def gets(sentence: str, *codes: int | None) -> str:
+    """Return a sentence with the name of its first error code: `A name of 250 letters gets`.
 
-    path: str
-    title: str
-    checks: Mapping[int, Check]
-
-    def __iter__(self) -> Iterator[Check]:
-        for number, check in self.checks.items():
-            yield replace(check, id=f"{self.path}/{number}")
+    One that has an end of its own stays as it is.
+    """
+    return sentence if sentence.endswith(".") else f"{sentence} {ErrorCode(codes[0] or 0).name}."
 
 
 def scenario(
@@ -79,15 +74,62 @@ def scenario(
     alone: bool = False,
 ) -> Callable[[Run], Check]:
     """Return a decorator that makes a check of a coroutine function."""
-
-    def declare(run: Run) -> Check:
-        return Check(sentence=sentence, source=source, run=run, role=role, needs=needs, alone=alone)
-
-    return declare
+    return lambda run: Check(
+        sentence=sentence, source=source, run=run, role=role, needs=needs, alone=alone
+    )
 
 
 broker_scenario = partial(scenario, role=ServerRole.BROKER, needs=Need.RESOURCES)
 """Like `scenario`, for a broker, with things that the check creates."""
+
+
+class CheckSection:
+    """Checks of one subject, declared one by one in its module, each with its number.
+
+        SECTION = CheckSection("topics/delete", "Topics are deleted")
+
+        @SECTION.check(1, kip(4, "DeleteTopics"))
+        async def _(server: Server) -> None:
+            "A topic that is deleted is gone."
+            ...
+
+        SECTION[2] = exchange("An empty request is answered.", ...)
+
+    path: `versions/kip-511`. A number is never given again.
+    """
+
+    def __init__(self, path: str, title: str) -> None:
+        self.path = path
+        self.title = title
+        self._checks: dict[int, Check] = {}
+
+    def __setitem__(self, number: int, check: Check) -> None:
+        assert number not in self._checks, f"{self.path}/{number} is given twice"
+        self._checks[number] = replace(check, id=f"{self.path}/{number}")
+
+    def __iter__(self) -> Iterator[Check]:
+        return (check for _, check in sorted(self._checks.items()))
+
+    def check(
+        self,
+        number: int,
+        source: SentenceSource,
+        *,
+        role: ServerRole = ServerRole.ANY,
+        needs: Need = Need.NOTHING,
+        alone: bool = False,
+    ) -> Callable[[Run], Run]:
+        """Return a decorator that makes a check of a coroutine function; its docstring is it."""
+
+        def declare(run: Run) -> Run:
+            sentence = " ".join((run.__doc__ or "").split())
+            self[number] = scenario(sentence, source, role=role, needs=needs, alone=alone)(run)
+            return run
+
+        return declare
+
+    broker_check = partialmethod(check, role=ServerRole.BROKER, needs=Need.RESOURCES)
+    """Like `check`, for a broker, with things that the check creates."""
 
 
 def exchange(
@@ -116,7 +158,8 @@ def exchange(
         server.allow(expect, differs)
         judge(await connection.exchange(request, version), expect, differs)
 
-    return Check(sentence=sentence, source=source, run=run, role=role, needs=needs)
+    said = gets(sentence, expect.code)
+    return Check(sentence=said, source=source, run=run, role=role, needs=needs)
 
 
 def family(
@@ -172,3 +215,16 @@ def in_each_version(
 
 async def _run_in(run: VersionRun, version: int, server: Server) -> None:
     await run(server, version)
+
+
+async def _before_the_others(server: Server) -> None:
+    raise AssertionError("it is run before there is a target")
+
+
+FIRST = Check(
+    id="start/server/1",
+    sentence="A server answers ApiVersions v0, whatever else it does.",
+    source=kip(35, "Public Interfaces"),
+    run=_before_the_others,
+)
+"""The check that every run begins with, and without which there is no other."""

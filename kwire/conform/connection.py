@@ -17,7 +17,7 @@ from kwire.conform.answer import no_frame_text, part_text, read_answer
 from kwire.conform.expectation import first_error
 from kwire.conform.reaction import ENDINGS, ConnectionState, Reaction
 from kwire.conform.transcript import Transcript
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, Skipped
 from kwire.errors import UnsupportedVersion
 from kwire.messages.registry import api_name
 from kwire.net.address import Address
@@ -142,11 +142,7 @@ class CheckedConnection:
                 login.receive(await self.ask(login.request, version))
 
     def frame(
-        self,
-        request: Request,
-        version: int | None = None,
-        *,
-        correlation_id: int | None = None,
+        self, request: Request, version: int | None = None, *, correlation_id: int | None = None
     ) -> bytes:
         """Return a request as bytes, its size included, to send it as it is or broken.
 

@@ -19,7 +19,8 @@ from kwire.conform.run_check import run_check, why_not_run
 from kwire.conform.server import MOVE_TIMEOUT
 from kwire.conform.target import Target
 from kwire.conform.transcript import Transcript
-from kwire.conform.verdict import ConformanceVerdict, Deviation, Skipped
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Skipped
+from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.net.address import Address
 from kwire.net.quorum_request import quorum_request
@@ -105,7 +106,7 @@ class EpochWatch:
     async def _asked(self, connection: CheckedConnection) -> int | None:
         with suppress(OSError, KwireError, Deviation, Skipped):
             answer = await connection.ask(quorum_request(), timeout=_ASK_TIMEOUT)
-            if first_error(answer) == 0:
+            if first_error(answer) == ErrorCode.NONE:
                 for topic in answer.topics:
                     for partition in topic.partitions:
                         epoch: int = partition.leader_epoch

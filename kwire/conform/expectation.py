@@ -10,25 +10,27 @@ import msgspec
 
 from kwire.codec.declaration import Response
 from kwire.conform.reaction import ConnectionState, Reaction, error_text
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """A kind of reaction. text: as reports have it. holds: True for a reaction of that kind.
 
-    connection: the states that the connection may have afterwards.
+    connection: the states that the connection may have afterwards. code: of the answer, if one is.
     """
 
     text: str
     holds: Callable[[Reaction], bool]
     connection: frozenset[ConnectionState] = frozenset({ConnectionState.OPEN})
+    code: int | None = None
 
     def __or__(self, other: Expectation) -> Expectation:
         return Expectation(
             text=f"{self.text}, or {other.text}",
             holds=lambda reaction: self.holds(reaction) or other.holds(reaction),
             connection=self.connection | other.connection,
+            code=self.code,
         )
 
 
@@ -53,7 +55,7 @@ def answers(
     words = ["an answer"] if code is None else [error_text(code)]
     words += [f"in a body of v{version}"] if version is not None else []
     words += [text] if text else []
-    return Expectation(text=" ".join(words), holds=holds)
+    return Expectation(text=" ".join(words), holds=holds, code=code)
 
 
 Where = Callable[[Any], bool] | None

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
 from kwire.messages.a13_leave_group import LeaveGroupRequest, MemberIdentity
 from kwire.messages.a15_describe_groups import DescribeGroupsRequest
 from kwire.messages.a68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest

@@ -12,10 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.needs import ServerRole
 from kwire.conform.server import PREFIX, Server
 from kwire.conform.target import Target
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, ServerRole, Skipped
 from kwire.errors import KwireError
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a16_list_groups import ListGroupsRequest

@@ -14,7 +14,8 @@ from kwire.codec.declaration import MetadataRecord
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.quorum import DescribedQuorum, describe_quorum
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.image import EMPTY, MetadataImage, apply, apply_all
 from kwire.logdir.names import OffsetAndEpoch, snapshot_name
 from kwire.logdir.snapshots import SnapshotContent, snapshot_content
@@ -171,7 +172,7 @@ async def fetch_partition(
 ) -> FetchedPartition:
     """Return what the leader has from an offset on. Raises Deviation for an error."""
     answer = await quorum.connection.ask(fetch(quorum, offset, **changes))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     partition: FetchedPartition = answer.responses[0].partitions[0]
     return partition
 
@@ -197,7 +198,7 @@ async def read_snapshot(quorum: DescribedQuorum, id: SnapshotId) -> bytes:
     size = -1
     while size < 0 or len(data) < size:
         answer = await quorum.connection.ask(fetch_snapshot(quorum, id, position=len(data)))
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         piece = answer.topics[0].partitions[0]
         expect_equal("snapshot", piece.snapshot_id, id)
         expect_equal("position", piece.position, len(data))

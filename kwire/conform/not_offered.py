@@ -8,7 +8,7 @@ from functools import partial
 from kwire.conform.check import Member, Members
 from kwire.conform.expectation import closes, judge
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
 from kwire.messages.registry import api_key, request
 
 

@@ -10,12 +10,9 @@ from uuid import UUID, uuid4
 from kwire.conform.expectation import expect_error
 from kwire.conform.quorum import DescribedQuorum, describe_quorum, features_of
 from kwire.conform.server import Server
-from kwire.conform.verdict import Deviation
-from kwire.messages.a62_broker_registration import (
-    BrokerRegistrationRequest,
-    Feature,
-    Listener,
-)
+from kwire.conform.vocabulary import Deviation
+from kwire.error_codes import ErrorCode
+from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature, Listener
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 
@@ -77,11 +74,11 @@ class OwnBroker:
             answer = await quorum.connection.ask(
                 UnregisterBrokerRequest(broker_id=request.broker_id)
             )
-            expect_error(answer, 0, 102)
+            expect_error(answer, ErrorCode.NONE, ErrorCode.BROKER_ID_NOT_REGISTERED)
 
         server.remove_afterwards(f"broker {request.broker_id}", unregister)
         answer = await server.ask(request)
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         broker = cls(server=server, request=request, epoch=answer.broker_epoch)
         if unfenced:
             await broker.unfence()
@@ -103,7 +100,7 @@ class OwnBroker:
         """Send heartbeats until it is unfenced."""
         for _ in range(_UNFENCING):
             answer = await self.beat()
-            expect_error(answer, 0)
+            expect_error(answer, ErrorCode.NONE)
             if not answer.is_fenced:
                 return
         raise Deviation(f"broker {self.id} unfenced", f"it is fenced after {_UNFENCING} heartbeats")

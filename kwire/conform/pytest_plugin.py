@@ -81,11 +81,11 @@ class ConformanceTests:
     @classmethod
     def configured(cls, address: str, config: pytest.Config) -> ConformanceTests:
         """Read the options. Raises UsageError."""
-        from kwire.conform.first_check import FIRST
-        from kwire.conform.needs import ServerRole
+        from kwire.conform.check import FIRST
         from kwire.conform.registry import select
         from kwire.conform.report.expected import ANY_VERDICT, read_expectations
         from kwire.conform.suite import SuiteOptions
+        from kwire.conform.vocabulary import ServerRole
         from kwire.errors import InvalidValue
         from kwire.net.address import Address
         from kwire.net.security import PLAINTEXT, read_security
@@ -151,7 +151,7 @@ class ConformanceItem(pytest.Item):
     def runtest(self) -> None:
         """Report the result of the check: a skip, an expected failure, a failure with bytes."""
         from kwire.conform.report.text import hex_lines
-        from kwire.conform.verdict import ConformanceVerdict
+        from kwire.conform.vocabulary import ConformanceVerdict
         from kwire.text.untrusted import harmless
 
         part = self.tests.result(self.check.id)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from kwire.codec.declaration import Request
-from kwire.conform.check import Check
+from kwire.conform.check import Check, gets
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import Expectation, expect_error, judge
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import LeaderIdAndEpoch
 from kwire.messages.a55_describe_quorum import Listener, ReplicaState, ResponsePartitionData
 from kwire.messages.a82_update_raft_voter import CurrentLeader
@@ -96,7 +95,7 @@ async def features_of(connection: CheckedConnection) -> NodeApiVersions:
     """Ask ApiVersions in its highest version, which names features."""
     request = api_versions_request()
     answer = await connection.ask(request, min(4, connection.version_for(request)))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return NodeApiVersions.of(answer)
 
 
@@ -107,7 +106,7 @@ async def describe_quorum(server: Server) -> DescribedQuorum:
     """
     connection = await server.active_controller()
     answer = await connection.ask(quorum_request())
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     listeners = {node.node_id: node.listeners for node in answer.nodes}
     partition = answer.topics[0].partitions[0]
     return DescribedQuorum(
@@ -145,4 +144,11 @@ def leader_exchange(
         reaction = await quorum.connection.exchange(request, version, patience=10.0)
         judge(reaction, expect, differs)
 
-    return Check(sentence=sentence, source=source, run=run, role=role, needs=needs, alone=alone)
+    return Check(
+        sentence=gets(sentence, expect.code),
+        source=source,
+        run=run,
+        role=role,
+        needs=needs,
+        alone=alone,
+    )

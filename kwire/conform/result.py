@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.target import Target
 from kwire.conform.transcript import Chunk
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 
 _SKIPPED = ConformanceVerdict.SKIPPED
 

@@ -15,12 +15,18 @@ from typing import Any
 
 from kwire.conform.check import Check, Run
 from kwire.conform.expectation import reaction_text
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.result import CheckResult, of_family, skipped
 from kwire.conform.server import Server
 from kwire.conform.target import Target
-from kwire.conform.verdict import ConformanceVerdict, Deviation, Informed, Skipped
+from kwire.conform.vocabulary import (
+    ConformanceVerdict,
+    Deviation,
+    Informed,
+    Need,
+    ServerRole,
+    Skipped,
+)
 from kwire.errors import KwireError, UnsupportedVersion
 
 CHECK_LIMIT = 60.0

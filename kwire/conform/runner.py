@@ -24,11 +24,10 @@ from dataclasses import dataclass, field, replace
 from kwire.conform.check import Check
 from kwire.conform.connection import PATIENCE
 from kwire.conform.epoch_watch import EpochWatch
-from kwire.conform.needs import Need
 from kwire.conform.result import CheckResult, ConformanceRun, skipped
 from kwire.conform.run_check import run_check
 from kwire.conform.target import Target, answers_api_versions, examine_target
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need
 from kwire.errors import KwireError
 from kwire.net.address import Address
 

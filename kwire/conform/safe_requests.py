@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from kwire.codec.declaration import Request
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
 from kwire.messages.registry import api_key, api_name, request
 from kwire.net.negotiation import NodeApiVersions
 
@@ -120,9 +120,7 @@ _FIELDS: dict[str, _Fields] = {
     },
     "RenewDelegationToken": {"hmac": ABSENT.encode(), "renew_period_ms": 1},
     "ExpireDelegationToken": {"hmac": ABSENT.encode(), "expiry_time_period_ms": 1},
-    "DescribeDelegationToken": {
-        "owners": [{"principal_type": "User", "principal_name": ABSENT}],
-    },
+    "DescribeDelegationToken": {"owners": [{"principal_type": "User", "principal_name": ABSENT}]},
     "DeleteGroups": {"groups_names": [ABSENT]},
     "ElectLeaders": {"topic_partitions": [{**_TOPIC, **_INDEXES}], "timeout_ms": 1000},
     "IncrementalAlterConfigs": {

@@ -13,11 +13,11 @@ from kwire.codec.declaration import Request
 from kwire.conform.connection import ANSWER_TIMEOUT, CheckedConnection
 from kwire.conform.expectation import Expectation, expect_error, first_error
 from kwire.conform.group_members import empty_group
-from kwire.conform.needs import ServerRole
 from kwire.conform.reaction import ConnectionState, error_text
 from kwire.conform.target import Target
 from kwire.conform.transcript import Transcript
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, ServerRole, Skipped
+from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a02_list_offsets import (
     ListOffsetsPartition,
@@ -151,7 +151,7 @@ class Server:
         return connection
 
     async def _leads(self, connection: CheckedConnection) -> bool:
-        return first_error(await connection.ask(quorum_request())) == 0
+        return first_error(await connection.ask(quorum_request())) == ErrorCode.NONE
 
     def cluster_id(self) -> str:
         """Return the cluster's id. Raises Skipped if the server tells none."""
@@ -244,7 +244,7 @@ class Server:
                 CreatableReplicaAssignment(partition_index=index, broker_ids=(broker,))
                 for index in range(partitions)
             ]
-        expect_error(await self.ask_controller(CreateTopicsRequest(topics=[topic])), 0)
+        expect_error(await self.ask_controller(CreateTopicsRequest(topics=[topic])), ErrorCode.NONE)
         for partition in range(partitions):
             await self._led(name, partition)
         return name
@@ -257,7 +257,7 @@ class Server:
             answer = await self.ask(request)
             if first_error(answer) in _NOT_YET:
                 return None
-            expect_error(answer, 0)
+            expect_error(answer, ErrorCode.NONE)
             leaders = {p.partition_index: p.leader_id for p in answer.topics[0].partitions}
             return leaders.get(partition)
 
@@ -276,7 +276,7 @@ class Server:
             answer = await connection.ask(request, version)
             if first_error(answer) in _NOT_YET:
                 return None
-            expect_error(answer, 0)
+            expect_error(answer, ErrorCode.NONE)
             found = answer.coordinators[0] if version >= 4 else answer
             node_id: int = found.node_id
             # A server whose Metadata cannot be read has told no addresses.

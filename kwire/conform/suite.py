@@ -16,17 +16,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from kwire.conform.check import Check
+from kwire.conform.check import FIRST, Check
 from kwire.conform.connection import PATIENCE
-from kwire.conform.first_check import FIRST
 from kwire.conform.leftovers import Leftovers, sweep
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.registry import select
 from kwire.conform.result import CheckResult, ConformanceRun, skipped
 from kwire.conform.runner import RUN_LIMIT, OnResult, Restart, run_checks
 from kwire.conform.target import Target, examine_target
 from kwire.conform.transcript import Transcript
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need, ServerRole
 from kwire.errors import ConnectionFailed, LocalError
 from kwire.net.address import Address, why_not_bound
 from kwire.net.security import PLAINTEXT, Security

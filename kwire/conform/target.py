@@ -6,10 +6,9 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from kwire.conform.connection import PATIENCE, CheckedConnection
-from kwire.conform.needs import ServerRole
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.transcript import Transcript
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, ServerRole, Skipped
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest

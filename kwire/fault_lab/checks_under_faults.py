@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from random import Random
 
 from kwire.conform.check import Check
-from kwire.conform.needs import Need
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.registry import all_checks
 from kwire.conform.result import CheckResult
 from kwire.conform.run_check import run_check
 from kwire.conform.target import Target, examine_target
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need
 from kwire.error_codes import ErrorCode, is_retriable
 from kwire.errors import KwireError
 from kwire.fault_lab.anomaly import Anomaly

@@ -10,9 +10,9 @@ import pytest
 from breaking.run import SeenToFail, all_breaks, see_fail
 from kwire.conform.check import Check
 from kwire.conform.leftovers import sweep
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.registry import all_checks
 from kwire.conform.target import Target, examine_target
+from kwire.conform.vocabulary import Need, ServerRole
 from kwire.net.address import Address
 from real_kafka import Cluster, Layout
 from tests.support.real_kafka.own_cluster import OwnCluster

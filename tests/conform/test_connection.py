@@ -11,7 +11,7 @@ import pytest
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.transcript import Transcript
-from kwire.conform.verdict import Deviation
+from kwire.conform.vocabulary import Deviation
 from kwire.net.address import Address
 from kwire.net.negotiation import NodeApiVersions
 from tests.support.virtual_time import in_virtual_time

@@ -8,9 +8,8 @@ from kwire.conform.check import CheckSection, scenario
 from kwire.conform.result import ConformanceRun
 from kwire.conform.runner import run_checks
 from kwire.conform.server import Server
-from kwire.conform.source import kafka
-from kwire.conform.verdict import ConformanceVerdict as V
-from kwire.conform.verdict import Deviation
+from kwire.conform.vocabulary import ConformanceVerdict as V
+from kwire.conform.vocabulary import Deviation, kafka
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
@@ -56,9 +55,10 @@ async def run_with(
         if next(outcomes):
             raise Deviation("a topic", "none")
 
-    checks = list(CheckSection("test/watch", "Of a test", {1: check}))
+    section = CheckSection("test/watch", "Of a test")
+    section[1] = check
     async with ScriptedNode({DescribeQuorumRequest: describe}) as node:
-        return await run_checks(checks, await target_of(node)), runs
+        return await run_checks(list(section), await target_of(node)), runs
 
 
 async def test_a_failure_is_repeated_where_the_leader_changed() -> None:

@@ -9,7 +9,7 @@ from kwire.conform.checks.topics.creating import create
 from kwire.conform.expectation import expect_error
 from kwire.conform.run_check import run_check
 from kwire.conform.server import Server
-from kwire.conform.source import kafka
+from kwire.conform.vocabulary import kafka
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.messages.a10_find_coordinator import (
     Coordinator,
@@ -44,7 +44,9 @@ HANDSHAKE = SaslHandshakeRequest(mechanism="PLAIN")
 
 
 def only(check: Check) -> Check:
-    return next(iter(CheckSection("test/removal", "Of a test", {1: check})))
+    section = CheckSection("test/removal", "Of a test")
+    section[1] = check
+    return next(iter(section))
 
 
 async def test_a_run_that_is_stopped_while_it_removes_still_removes() -> None:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 import msgspec
 import pytest
 
-from kwire.conform.first_check import FIRST
+from kwire.conform.check import FIRST
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.registry import all_checks
 from kwire.conform.report.comparison import differences
@@ -25,7 +25,7 @@ from kwire.conform.report.junit import to_junit
 from kwire.conform.result import CheckResult, ConformanceRun, of_family, skipped
 from kwire.conform.target import Target
 from kwire.conform.transcript import Chunk
-from kwire.conform.verdict import ConformanceVerdict as V
+from kwire.conform.vocabulary import ConformanceVerdict as V
 from kwire.net.address import Address
 
 FIRST_ID, SECOND_ID, THIRD_ID = (f"versions/kip-35/{number}" for number in (1, 2, 3))

@@ -8,7 +8,6 @@ import pytest
 from kwire.codec.declaration import Request
 from kwire.conform.check import Check, CheckSection, Member, family, scenario
 from kwire.conform.expectation import answers, expect, expect_error, judge
-from kwire.conform.needs import Need
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.report.document import check_part
 from kwire.conform.report.text import hex_lines
@@ -16,11 +15,10 @@ from kwire.conform.result import CheckResult
 from kwire.conform.run_check import run_check
 from kwire.conform.runner import MOST_REPEATED, run_checks
 from kwire.conform.server import Server
-from kwire.conform.source import kafka
 from kwire.conform.suite import SuiteOptions, run_suite
 from kwire.conform.target import examine_target
-from kwire.conform.verdict import ConformanceVerdict as V
-from kwire.conform.verdict import Informed, Skipped
+from kwire.conform.vocabulary import ConformanceVerdict as V
+from kwire.conform.vocabulary import Informed, Need, Skipped, kafka
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
 from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
@@ -54,7 +52,10 @@ async def suspicious(server: Server) -> None:
 
 
 def section(*checks: Check) -> list[Check]:
-    return list(CheckSection("test/runner", "Of a test", dict(enumerate(checks, 1))))
+    declared = CheckSection("test/runner", "Of a test")
+    for number, check in enumerate(checks, 1):
+        declared[number] = check
+    return list(declared)
 
 
 def verdicts(results: Iterator[CheckResult]) -> list[V]:

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from kwire.conform import SuiteOptions, run_suite
-from kwire.conform.first_check import FIRST
+from kwire.conform.check import FIRST
 from kwire.conform.leftovers import is_left, sweep
-from kwire.conform.needs import ServerRole
 from kwire.conform.server import PREFIX, Server
 from kwire.conform.suite import NOT_TYPED, READ_ONLY, WrongCluster
 from kwire.conform.target import Target
-from kwire.conform.verdict import ConformanceVerdict as V
+from kwire.conform.vocabulary import ConformanceVerdict as V
+from kwire.conform.vocabulary import ServerRole
 from kwire.errors import ConnectionFailed, InvalidValue
 from kwire.messages.a03_metadata import (
     MetadataRequest,

@@ -10,7 +10,7 @@ from conformance.servers import servers
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.report.document import BytesPart, CheckPart, RunDocument, ServerPart
 from kwire.conform.report.expected import Expectations
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 
 PASS, FAIL, DIED = ConformanceVerdict.PASS, ConformanceVerdict.FAIL, ConformanceVerdict.DIED
 

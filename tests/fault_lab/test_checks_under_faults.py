@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from kwire.conform.check import Check
-from kwire.conform.needs import Need
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.registry import all_checks
 from kwire.conform.result import CheckResult
 from kwire.conform.target import Target
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict, Need
 from kwire.fault_lab import checks_under_faults
 from kwire.fault_lab.checks_under_faults import (
     ChecksUnderFaults,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.servers import servers
-from kwire.conform.needs import ServerRole
 from kwire.conform.target import examine_target
+from kwire.conform.vocabulary import ServerRole
 from kwire.messages.registry import api_name
 from kwire.net.address import Address
 from peers.build import built, run_tool, tool

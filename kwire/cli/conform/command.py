@@ -291,11 +291,11 @@ def _typed_cluster(cluster: str | None, destructive: bool) -> str | None:
 
 def _options(*, config: Path | None, controller: bool, **values: Any) -> SuiteOptions:
     from kwire.cli.tls_options import client_security
-    from kwire.conform.needs import ServerRole
     from kwire.conform.registry import check_of, select
     from kwire.conform.restart import restart_by
     from kwire.conform.runner import RUN_LIMIT
     from kwire.conform.suite import SuiteOptions
+    from kwire.conform.vocabulary import ServerRole
     from kwire.errors import InvalidValue
     from kwire.net.security import PLAINTEXT
 

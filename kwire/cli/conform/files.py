@@ -12,11 +12,11 @@ from kwire.cli.conform.options import ReportOptions
 from kwire.cli.errors import WrongUsage
 from kwire.cli.output import Column, Output, OutputForm, Table
 from kwire.conform.check import Check
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.registry import select
 from kwire.conform.report.comparison import RunDifference, differences
 from kwire.conform.report.document import CheckPart, read_document
 from kwire.conform.report.text import reaction_text
+from kwire.conform.vocabulary import Need, ServerRole
 from kwire.text.untrusted import harmless
 
 

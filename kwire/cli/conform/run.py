@@ -15,12 +15,12 @@ from kwire.cli.conform.screen import show_run
 from kwire.cli.errors import INTERRUPTED
 from kwire.cli.event_loop import run
 from kwire.cli.screen import screen
-from kwire.conform.first_check import FIRST
+from kwire.conform.check import FIRST
 from kwire.conform.report.document import RunDocument, document_of, to_json
 from kwire.conform.report.expected import ANY_VERDICT, Expectations, read_expectations
 from kwire.conform.result import CheckResult, ConformanceRun
 from kwire.conform.suite import SuiteOptions, SuiteStart, run_suite, unfinished
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.net.address import Address
 from kwire.text.untrusted import harmless
 

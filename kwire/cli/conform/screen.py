@@ -11,7 +11,7 @@ import typer
 from kwire.cli.wrapping import wrapped
 from kwire.conform.report.document import CheckPart, RunDocument
 from kwire.conform.report.expected import Expectations
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.text.untrusted import harmless
 
 COLOURS = {

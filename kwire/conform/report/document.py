@@ -18,7 +18,7 @@ from kwire.conform.reaction import ConnectionState
 from kwire.conform.result import CheckResult, ConformanceRun
 from kwire.conform.target import Target
 from kwire.conform.transcript import Chunk
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.errors import InvalidValue
 from kwire.messages.registry import api_name
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
-from kwire.conform.first_check import FIRST
+from kwire.conform.check import FIRST
 from kwire.conform.registry import all_checks
 from kwire.conform.report.document import CheckPart
 from kwire.conform.report.text import reaction_text
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.text.untrusted import read_text
 from kwire.text.yaml_file import BadFile, Strict, read_yaml
 

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from kwire.conform.report.document import CheckPart, RunDocument
 from kwire.conform.report.expected import ANY_VERDICT, Expectations, Judgement
 from kwire.conform.report.text import hex_lines
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.text.untrusted import harmless
 
 

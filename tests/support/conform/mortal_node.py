@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kwire.codec.declaration import Request, Response
-from kwire.conform.needs import ServerRole
 from kwire.conform.target import Target, examine_target
+from kwire.conform.vocabulary import ServerRole
 from kwire.net.address import Address
 from kwire.net.frames import RequestFrame
 from scripted_node import HANG_UP, Raw, Script, ScriptedNode

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import CheckSection, broker_scenario, scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.records.log import CheckedLog, new_log
 from kwire.conform.expectation import expect, expect_equal, expect_error
-from kwire.conform.needs import ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import kip
+from kwire.conform.vocabulary import ServerRole, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a34_alter_replica_log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
@@ -18,6 +18,8 @@ from kwire.messages.a34_alter_replica_log_dirs import (
 from kwire.messages.a35_describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from kwire.messages.a74_list_config_resources import ListConfigResourcesRequest
 
+SECTION = CheckSection("admin/log-dirs", "Log directories and resources with configuration")
+
 _DIRECTORIES = kip(113, "Public Interfaces")
 _NO_TYPE = 99
 
@@ -25,7 +27,7 @@ _NO_TYPE = 99
 async def _describe(log: CheckedLog, *topics: str) -> Any:
     wanted = [DescribableLogDirTopic(topic=topic, partitions=(0,)) for topic in topics]
     answer = await log.leader.ask(DescribeLogDirsRequest(topics=wanted))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return answer
 
 
@@ -40,83 +42,69 @@ def _sizes(answer: Any, name: str) -> list[int]:
     ]
 
 
-@scenario(
-    "Null stands for all topics, and every directory is named.",
-    _DIRECTORIES,
-    role=ServerRole.BROKER,
-)
-async def _all(server: Server) -> None:
+@SECTION.check(1, _DIRECTORIES, role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """Null stands for all topics, and every directory is named."""
     answer = await server.ask(DescribeLogDirsRequest(topics=None))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     names = [directory.log_dir for directory in answer.results]
     expect(names and all(names), "directories", names)
 
 
-@broker_scenario("A partition with records lies in one directory, and has a size.", _DIRECTORIES)
-async def _one_directory(server: Server) -> None:
+@SECTION.broker_check(2, _DIRECTORIES)
+async def _(server: Server) -> None:
+    """A partition with records lies in one directory, and has a size."""
     log = await new_log(server)
     await log.append()
     sizes = _sizes(await _describe(log, log.topic), log.topic)
     expect(len(sizes) == 1 and sizes[0] > 0, "one size of more than 0 bytes", sizes)
 
 
-@broker_scenario("A topic that does not exist is left out, without an error.", _DIRECTORIES)
-async def _unknown(server: Server) -> None:
+@SECTION.broker_check(3, _DIRECTORIES)
+async def _(server: Server) -> None:
+    """A topic that does not exist is left out, without an error."""
     log = CheckedLog(leader=await server.connection(), topic=server.name())
     answer = await _describe(log, log.topic)
     expect_equal("replicas", _sizes(answer, log.topic), [])
 
 
-@scenario(
-    "From v4 on the answer has the total and the free bytes of a directory.",
-    kip(827, "Public Interfaces"),
-    role=ServerRole.BROKER,
-)
-async def _bytes(server: Server) -> None:
+@SECTION.check(4, kip(827, "Public Interfaces"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """From v4 on the answer has the total and the free bytes of a directory."""
     (await server.connection()).demand_since(DescribeLogDirsRequest, 4)
     answer = await server.ask(DescribeLogDirsRequest(topics=[]))
     came = [(directory.total_bytes, directory.usable_bytes) for directory in answer.results]
     expect(all(0 < free <= total for total, free in came), "free of so many bytes", came)
 
 
-@broker_scenario("A directory that the broker does not have gets LOG_DIR_NOT_FOUND.", _DIRECTORIES)
-async def _no_directory(server: Server) -> None:
+@SECTION.broker_check(5, _DIRECTORIES)
+async def _(server: Server) -> None:
+    """A directory that the broker does not have gets LOG_DIR_NOT_FOUND."""
     log = await new_log(server)
     topic = AlterReplicaLogDirTopic(name=log.topic, partitions=(0,))
     directory = AlterReplicaLogDir(path="/kwire-conform", topics=[topic])
-    expect_error(await log.leader.ask(AlterReplicaLogDirsRequest(dirs=[directory])), 57)
+    expect_error(
+        await log.leader.ask(AlterReplicaLogDirsRequest(dirs=[directory])),
+        ErrorCode.LOG_DIR_NOT_FOUND,
+    )
 
 
-@scenario(
-    "A type of resource that has no list gets UNSUPPORTED_VERSION.",
-    kip(1142, "Public Interfaces"),
-    role=ServerRole.BROKER,
-)
-async def _no_type(server: Server) -> None:
+@SECTION.check(6, kip(1142, "Public Interfaces"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """A type of resource that has no list gets UNSUPPORTED_VERSION."""
     (await server.connection()).demand_since(ListConfigResourcesRequest, 1)
-    expect_error(await server.ask(ListConfigResourcesRequest(resource_types=(_NO_TYPE,))), 35)
+    expect_error(
+        await server.ask(ListConfigResourcesRequest(resource_types=(_NO_TYPE,))),
+        ErrorCode.UNSUPPORTED_VERSION,
+    )
 
 
-@broker_scenario("Topics are listed among the resources with configuration.", kip(1142))
-async def _topics_listed(server: Server) -> None:
+@SECTION.broker_check(7, kip(1142))
+async def _(server: Server) -> None:
+    """Topics are listed among the resources with configuration."""
     (await server.connection()).demand_since(ListConfigResourcesRequest, 1)
     name = await server.topic()
     answer = await server.ask(ListConfigResourcesRequest(resource_types=(2,)))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     names = [resource.resource_name for resource in answer.config_resources]
     expect(name in names, f"{name} among the resources", names)
-
-
-SECTION = CheckSection(
-    "admin/log-dirs",
-    "Log directories and resources with configuration",
-    {
-        1: _all,
-        2: _one_directory,
-        3: _unknown,
-        4: _bytes,
-        5: _no_directory,
-        6: _no_type,
-        7: _topics_listed,
-    },
-)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import Check, CheckSection, broker_scenario, exchange, scenario
+from kwire.conform.check import Check, CheckSection, exchange, gets, scenario
 from kwire.conform.expectation import answers, expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kafka, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a48_describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from kwire.messages.a49_alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -16,6 +16,8 @@ from kwire.messages.a49_alter_client_quotas import (
     EntryData,
     OpData,
 )
+
+SECTION = CheckSection("admin/quotas", "Client quotas")
 
 _EXACT, _DEFAULT, _ANY, _NO_MATCH = 0, 1, 2, 9
 _RATE = "producer_byte_rate"
@@ -34,7 +36,7 @@ def _filter(*components: tuple[str, int, str | None]) -> DescribeClientQuotasReq
 
 def _bad_filter(sentence: str, code: int, *components: tuple[str, int, str | None]) -> Check:
     return exchange(
-        sentence,
+        gets(sentence, code),
         _FILTERS,
         send=_filter(*components),
         expect=answers(code),
@@ -65,19 +67,20 @@ def _bad_quota(
 ) -> Check:
     @scenario(sentence, source)
     async def check(server: Server) -> None:
-        expect_error(await _alter(server, _entry(entity, key, value)), 42)
+        expect_error(await _alter(server, _entry(entity, key, value)), ErrorCode.INVALID_REQUEST)
 
     return check
 
 
 async def _quotas(server: Server, user: str) -> list[tuple[str, float]]:
     answer = await server.ask(_filter(("user", _EXACT, user)))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return [(value.key, value.value) for entry in answer.entries or () for value in entry.values]
 
 
-@broker_scenario("A quota that was set is soon described, and gone once it is removed.", _FILTERS)
-async def _set_and_remove(server: Server) -> None:
+@SECTION.broker_check(18, _FILTERS)
+async def _(server: Server) -> None:
+    """A quota that was set is soon described, and gone once it is removed."""
     user = server.name()
     (await server.connection()).demand_since(DescribeClientQuotasRequest, 0)
 
@@ -89,14 +92,15 @@ async def _set_and_remove(server: Server) -> None:
 
     server.remove_afterwards(f"quota of user {user}", remove)
     entry = _entry({"user": user}, _RATE, 4096)
-    expect_error(await _alter(server, entry, validate_only=False), 0)
+    expect_error(await _alter(server, entry, validate_only=False), ErrorCode.NONE)
     await server.wait_for("the quota", lambda: has([(_RATE, 4096.0)]))
     await remove()
     await server.wait_for("no quota", lambda: has([]))
 
 
-@broker_scenario("A quota that is only validated is not set.", kip(546, "AlterClientQuotas"))
-async def _validated(server: Server) -> None:
+@SECTION.broker_check(19, kip(546, "AlterClientQuotas"))
+async def _(server: Server) -> None:
+    """A quota that is only validated is not set."""
     user, other = server.name(), server.name()
 
     async def remove() -> None:
@@ -104,10 +108,10 @@ async def _validated(server: Server) -> None:
         await _alter(server, *entries, validate_only=False)
 
     server.remove_afterwards(f"quotas of users {user}, {other}", remove)
-    expect_error(await _alter(server, _entry({"user": user}, _RATE, 4096)), 0)
+    expect_error(await _alter(server, _entry({"user": user}, _RATE, 4096)), ErrorCode.NONE)
     # a later one that is set shows when the first would have been
     entry = _entry({"user": other}, _RATE, 4096)
-    expect_error(await _alter(server, entry, validate_only=False), 0)
+    expect_error(await _alter(server, entry, validate_only=False), ErrorCode.NONE)
 
     async def is_set() -> bool:
         return bool(await _quotas(server, other))
@@ -116,21 +120,18 @@ async def _validated(server: Server) -> None:
     expect_equal("quotas", await _quotas(server, user), [])
 
 
-@scenario(
-    "An entity that stands twice in a request gets INVALID_REQUEST.",
-    kip(546, "AlterClientQuotas"),
-    needs=Need.NOTHING,
-)
-async def _entity_twice(server: Server) -> None:
+@SECTION.check(16, kip(546, "AlterClientQuotas"), needs=Need.NOTHING)
+async def _(server: Server) -> None:
+    """An entity that stands twice in a request gets INVALID_REQUEST."""
     entry = _entry({"user": server.name()}, _RATE, 1)
-    expect_error(await _alter(server, entry, entry), 42, differs=(0,))
+    expect_error(
+        await _alter(server, entry, entry), ErrorCode.INVALID_REQUEST, differs=(ErrorCode.NONE,)
+    )
 
 
-@scenario(
-    "One entity's error does not keep another's quota from being set.",
-    kip(546, "AlterClientQuotas"),
-)
-async def _one_of_two(server: Server) -> None:
+@SECTION.check(17, kip(546, "AlterClientQuotas"))
+async def _(server: Server) -> None:
+    """One entity's error does not keep another's quota from being set."""
     good, bad = server.name(), server.name()
     entries = [_entry({"user": good}, _RATE, 1), _entry({"user": bad}, "no_such_quota", 1)]
     answer = await _alter(server, *entries)
@@ -138,71 +139,55 @@ async def _one_of_two(server: Server) -> None:
     expect_equal("errors", codes, {good: 0, bad: 42})
 
 
-SECTION = CheckSection(
-    "admin/quotas",
-    "Client quotas",
-    {
-        1: _bad_filter(
-            "A filter on a type of entity that does not exist gets UNSUPPORTED_VERSION.",
-            35,
-            ("planet", _EXACT, "x"),
-        ),
-        2: _bad_filter(
-            "A filter on a type without a name gets INVALID_REQUEST.", 42, ("", _EXACT, "x")
-        ),
-        3: _bad_filter(
-            "A match type that does not exist gets INVALID_REQUEST.", 42, ("user", _NO_MATCH, "x")
-        ),
-        4: _bad_filter(
-            "A filter with a type twice gets INVALID_REQUEST.",
-            42,
-            ("user", _EXACT, "x"),
-            ("user", _EXACT, "y"),
-        ),
-        5: _bad_filter(
-            "An exact match without a name gets INVALID_REQUEST.", 42, ("user", _EXACT, None)
-        ),
-        6: _bad_filter(
-            "A match of the default with a name gets INVALID_REQUEST.",
-            42,
-            ("user", _DEFAULT, "x"),
-        ),
-        7: _bad_filter("A match of any with a name gets INVALID_REQUEST.", 42, ("user", _ANY, "x")),
-        8: exchange(
-            "A filter on addresses and users together gets INVALID_REQUEST.",
-            kip(612, "Public Interfaces"),
-            send=_filter(("user", _ANY, None), ("ip", _ANY, None)),
-            expect=answers(42),
-            differs=answers(0),
-            role=ServerRole.BROKER,
-        ),
-        9: _bad_quota(
-            "A quota that does not exist gets INVALID_REQUEST.",
-            _JAVA,
-            {"user": "x"},
-            "no_such_quota",
-        ),
-        10: _bad_quota(
-            "A type of entity that does not exist gets INVALID_REQUEST.", _JAVA, {"planet": "x"}
-        ),
-        11: _bad_quota("A quota without an entity gets INVALID_REQUEST.", _JAVA, {}),
-        12: _bad_quota("An entity with an empty name gets INVALID_REQUEST.", _JAVA, {"user": ""}),
-        13: _bad_quota("A negative quota gets INVALID_REQUEST.", _JAVA, {"user": "x"}, value=-1.0),
-        14: _bad_quota(
-            "A quota with a fraction of a byte gets INVALID_REQUEST.",
-            _JAVA,
-            {"user": "x"},
-            value=1.5,
-        ),
-        15: _bad_quota(
-            "A quota of an address and a user together gets INVALID_REQUEST.",
-            kip(612, "Public Interfaces"),
-            {"user": "x", "ip": "127.0.0.1"},
-            "connection_creation_rate",
-        ),
-        16: _entity_twice,
-        17: _one_of_two,
-        18: _set_and_remove,
-        19: _validated,
-    },
+SECTION[1] = _bad_filter(
+    "A filter on a type of entity that does not exist gets",
+    ErrorCode.UNSUPPORTED_VERSION,
+    ("planet", _EXACT, "x"),
+)
+SECTION[2] = _bad_filter(
+    "A filter on a type without a name gets", ErrorCode.INVALID_REQUEST, ("", _EXACT, "x")
+)
+SECTION[3] = _bad_filter(
+    "A match type that does not exist gets", ErrorCode.INVALID_REQUEST, ("user", _NO_MATCH, "x")
+)
+SECTION[4] = _bad_filter(
+    "A filter with a type twice gets",
+    ErrorCode.INVALID_REQUEST,
+    ("user", _EXACT, "x"),
+    ("user", _EXACT, "y"),
+)
+SECTION[5] = _bad_filter(
+    "An exact match without a name gets", ErrorCode.INVALID_REQUEST, ("user", _EXACT, None)
+)
+SECTION[6] = _bad_filter(
+    "A match of the default with a name gets", ErrorCode.INVALID_REQUEST, ("user", _DEFAULT, "x")
+)
+SECTION[7] = _bad_filter(
+    "A match of any with a name gets", ErrorCode.INVALID_REQUEST, ("user", _ANY, "x")
+)
+SECTION[8] = exchange(
+    "A filter on addresses and users together gets",
+    kip(612, "Public Interfaces"),
+    send=_filter(("user", _ANY, None), ("ip", _ANY, None)),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+    differs=answers(ErrorCode.NONE),
+    role=ServerRole.BROKER,
+)
+SECTION[9] = _bad_quota(
+    "A quota that does not exist gets INVALID_REQUEST.", _JAVA, {"user": "x"}, "no_such_quota"
+)
+SECTION[10] = _bad_quota(
+    "A type of entity that does not exist gets INVALID_REQUEST.", _JAVA, {"planet": "x"}
+)
+SECTION[11] = _bad_quota("A quota without an entity gets INVALID_REQUEST.", _JAVA, {})
+SECTION[12] = _bad_quota("An entity with an empty name gets INVALID_REQUEST.", _JAVA, {"user": ""})
+SECTION[13] = _bad_quota("A negative quota gets INVALID_REQUEST.", _JAVA, {"user": "x"}, value=-1.0)
+SECTION[14] = _bad_quota(
+    "A quota with a fraction of a byte gets INVALID_REQUEST.", _JAVA, {"user": "x"}, value=1.5
+)
+SECTION[15] = _bad_quota(
+    "A quota of an address and a user together gets INVALID_REQUEST.",
+    kip(612, "Public Interfaces"),
+    {"user": "x", "ip": "127.0.0.1"},
+    "connection_creation_rate",
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.check import Check, CheckSection, gets, scenario
 from kwire.conform.checks.topics.creating import create, new_topic
 from kwire.conform.expectation import expect_equal, expect_error
-from kwire.conform.needs import Need
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kafka, kip
+from kwire.conform.vocabulary import Need, guide, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
 from kwire.messages.a45_alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -21,6 +21,8 @@ from kwire.messages.a46_list_partition_reassignments import (
     ListPartitionReassignmentsTopics,
 )
 
+SECTION = CheckSection("admin/replicas", "Reassignments and elections")
+
 _ABSENT = 2_000_000_000
 _PREFERRED, _UNCLEAN, _NO_ELECTION = 0, 1, 9
 _MOVES = kip(455, "Public Interfaces")
@@ -29,7 +31,7 @@ _CODES = guide("Error Codes")
 
 async def _topic(server: Server) -> str:
     answer = await create(server, new_topic(server.name()))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     name: str = answer.topics[0].name
     return name
 
@@ -44,33 +46,37 @@ async def _reassign(server: Server, name: str, **parts: Any) -> Any:
 def _refused_move(sentence: str, code: int, **parts: Any) -> Check:
     """Return a check of a move of a new topic's partition."""
 
-    @scenario(sentence, _MOVES, needs=Need.RESOURCES)
+    @scenario(gets(sentence, code), _MOVES, needs=Need.RESOURCES)
     async def check(server: Server) -> None:
         expect_error(await _reassign(server, await _topic(server), **parts), code)
 
     return check
 
 
-@scenario("A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.", _MOVES)
-async def _move_of_none(server: Server) -> None:
+@SECTION.check(1, _MOVES)
+async def _(server: Server) -> None:
+    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
     answer = await _reassign(server, server.name(), replicas=(next(iter(server.target.nodes), 1),))
-    expect_error(answer, 3)
+    expect_error(answer, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@scenario(
-    "An unknown topic is reported before impossible replicas.",
-    kafka("ReplicationControlManager.alterPartitionReassignment"),
-)
-async def _topic_first(server: Server) -> None:
+@SECTION.check(2, kafka("ReplicationControlManager.alterPartitionReassignment"))
+async def _(server: Server) -> None:
+    """An unknown topic is reported before impossible replicas."""
     answer = await _reassign(server, server.name(), replicas=(_ABSENT,))
-    expect_error(answer, 3, differs=(39,))
+    expect_error(
+        answer,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        differs=(ErrorCode.INVALID_REPLICA_ASSIGNMENT,),
+    )
 
 
-@scenario("A partition that is not being reassigned is not listed.", _MOVES, needs=Need.RESOURCES)
-async def _none_moves(server: Server) -> None:
+@SECTION.check(9, _MOVES, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A partition that is not being reassigned is not listed."""
     topic = ListPartitionReassignmentsTopics(name=await _topic(server), partition_indexes=(0,))
     answer = await server.ask_controller(ListPartitionReassignmentsRequest(topics=[topic]))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("moving partitions", answer.topics, [])
 
 
@@ -80,18 +86,18 @@ async def _elect(server: Server, name: str, partition: int = 0, kind: int = _PRE
     return await server.ask_controller(request)
 
 
-@scenario("An election of a topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.", _CODES)
-async def _election_of_none(server: Server) -> None:
-    expect_error(await _elect(server, server.name()), 3)
+@SECTION.check(10, _CODES)
+async def _(server: Server) -> None:
+    """An election of a topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+    expect_error(await _elect(server, server.name()), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@scenario(
-    "An election of a partition that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.",
-    _CODES,
-    needs=Need.RESOURCES,
-)
-async def _election_of_no_partition(server: Server) -> None:
-    expect_error(await _elect(server, await _topic(server), 7), 3)
+@SECTION.check(11, _CODES, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """An election of a partition that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+    expect_error(
+        await _elect(server, await _topic(server), 7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    )
 
 
 def _not_needed(sentence: str, kind: int) -> Check:
@@ -99,60 +105,45 @@ def _not_needed(sentence: str, kind: int) -> Check:
     async def check(server: Server) -> None:
         (await server.connection()).demand_since(ElectLeadersRequest, 1)
         answer = await _elect(server, await _topic(server), kind=kind)
-        expect_error(answer, 84)
+        expect_error(answer, ErrorCode.ELECTION_NOT_NEEDED)
 
     return check
 
 
-@scenario(
-    "A type of election that does not exist gets INVALID_REQUEST.", kip(460, "Public Interfaces")
-)
-async def _no_election(server: Server) -> None:
+@SECTION.check(14, kip(460, "Public Interfaces"))
+async def _(server: Server) -> None:
+    """A type of election that does not exist gets INVALID_REQUEST."""
     (await server.connection()).demand_since(ElectLeadersRequest, 1)
     answer = await _elect(server, server.name(), kind=_NO_ELECTION)
-    expect_error(answer, 42, differs=(3,))
+    expect_error(answer, ErrorCode.INVALID_REQUEST, differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,))
 
 
-SECTION = CheckSection(
-    "admin/replicas",
-    "Reassignments and elections",
-    {
-        1: _move_of_none,
-        2: _topic_first,
-        3: _refused_move(
-            "A partition that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.",
-            3,
-            partition_index=7,
-            replicas=(1,),
-        ),
-        4: _refused_move(
-            "Replicas on a broker that does not exist get INVALID_REPLICA_ASSIGNMENT.",
-            39,
-            replicas=(_ABSENT,),
-        ),
-        5: _refused_move(
-            "Replicas on a broker with a negative id get INVALID_REPLICA_ASSIGNMENT.",
-            39,
-            replicas=(-1,),
-        ),
-        6: _refused_move(
-            "A broker twice among the replicas gets INVALID_REPLICA_ASSIGNMENT.",
-            39,
-            replicas=(1, 1),
-        ),
-        7: _refused_move("No replicas get INVALID_REPLICA_ASSIGNMENT.", 39, replicas=()),
-        8: _refused_move(
-            "Cancelling a reassignment that does not exist gets NO_REASSIGNMENT_IN_PROGRESS.", 85
-        ),
-        9: _none_moves,
-        10: _election_of_none,
-        11: _election_of_no_partition,
-        12: _not_needed(
-            "If the preferred replica leads, its election gets ELECTION_NOT_NEEDED.", _PREFERRED
-        ),
-        13: _not_needed(
-            "If there is a leader, an unclean election gets ELECTION_NOT_NEEDED.", _UNCLEAN
-        ),
-        14: _no_election,
-    },
+SECTION[3] = _refused_move(
+    "A partition that does not exist gets",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    partition_index=7,
+    replicas=(1,),
+)
+SECTION[4] = _refused_move(
+    "Replicas on a broker that does not exist get",
+    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    replicas=(_ABSENT,),
+)
+SECTION[5] = _refused_move(
+    "Replicas on a broker with a negative id get",
+    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    replicas=(-1,),
+)
+SECTION[6] = _refused_move(
+    "A broker twice among the replicas gets", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=(1, 1)
+)
+SECTION[7] = _refused_move("No replicas get", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=())
+SECTION[8] = _refused_move(
+    "Cancelling a reassignment that does not exist gets", ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+)
+SECTION[12] = _not_needed(
+    "If the preferred replica leads, its election gets ELECTION_NOT_NEEDED.", _PREFERRED
+)
+SECTION[13] = _not_needed(
+    "If there is a leader, an unclean election gets ELECTION_NOT_NEEDED.", _UNCLEAN
 )

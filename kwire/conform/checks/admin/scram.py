@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import Check, CheckSection, broker_scenario, scenario
+from kwire.conform.check import Check, CheckSection, gets, scenario
 from kwire.conform.expectation import expect, expect_equal, expect_error
-from kwire.conform.needs import ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import kip
+from kwire.conform.vocabulary import ServerRole, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a50_describe_user_scram_credentials import (
     CredentialInfo,
     DescribeUserScramCredentialsRequest,
@@ -19,6 +19,8 @@ from kwire.messages.a51_alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
+
+SECTION = CheckSection("admin/scram", "SCRAM credentials of users")
 
 _SHA_256, _NO_MECHANISM = 1, 99
 _ITERATIONS = 4096
@@ -47,10 +49,7 @@ async def _delete(server: Server, user: str) -> Any:
 
 
 async def _upsert(
-    server: Server,
-    *users: str,
-    mechanism: int = _SHA_256,
-    iterations: int = _ITERATIONS,
+    server: Server, *users: str, mechanism: int = _SHA_256, iterations: int = _ITERATIONS
 ) -> Any:
     """Set credentials; they are deleted after the check."""
     (await server.connection()).demand_since(AlterUserScramCredentialsRequest, 0)
@@ -65,73 +64,79 @@ async def _upsert(
 
 
 def _refused(sentence: str, code: int, **fields: Any) -> Check:
-    @scenario(sentence, _ALTER)
+    @scenario(gets(sentence, code), _ALTER)
     async def check(server: Server) -> None:
         expect_error(await _upsert(server, server.name(), **fields), code)
 
     return check
 
 
-@scenario("An unknown mechanism is reported before too few iterations.", _ALTER)
-async def _mechanism_first(server: Server) -> None:
+@SECTION.check(9, _ALTER)
+async def _(server: Server) -> None:
+    """An unknown mechanism is reported before too few iterations."""
     answer = await _upsert(server, server.name(), mechanism=_NO_MECHANISM, iterations=1)
-    expect_error(answer, 33, differs=(93,))
+    expect_error(
+        answer, ErrorCode.UNSUPPORTED_SASL_MECHANISM, differs=(ErrorCode.UNACCEPTABLE_CREDENTIAL,)
+    )
 
 
-@scenario("A user without credentials gets RESOURCE_NOT_FOUND.", _DESCRIBE, role=ServerRole.BROKER)
-async def _unknown(server: Server) -> None:
-    expect_error(await _describe(server, server.name()), 91)
+@SECTION.check(1, _DESCRIBE, role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """A user without credentials gets RESOURCE_NOT_FOUND."""
+    expect_error(await _describe(server, server.name()), ErrorCode.RESOURCE_NOT_FOUND)
 
 
-@scenario(
-    "A user that stands twice in a request gets DUPLICATE_RESOURCE.",
-    _DESCRIBE,
-    role=ServerRole.BROKER,
-)
-async def _described_twice(server: Server) -> None:
+@SECTION.check(2, _DESCRIBE, role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """A user that stands twice in a request gets DUPLICATE_RESOURCE."""
     name = server.name()
-    expect_error(await _describe(server, name, name), 92)
+    expect_error(await _describe(server, name, name), ErrorCode.DUPLICATE_RESOURCE)
 
 
-@scenario("Deleting a credential that does not exist gets RESOURCE_NOT_FOUND.", _ALTER)
-async def _deleted_unknown(server: Server) -> None:
-    expect_error(await _delete(server, server.name()), 91)
+@SECTION.check(3, _ALTER)
+async def _(server: Server) -> None:
+    """Deleting a credential that does not exist gets RESOURCE_NOT_FOUND."""
+    expect_error(await _delete(server, server.name()), ErrorCode.RESOURCE_NOT_FOUND)
 
 
-@scenario("A user without a name gets UNACCEPTABLE_CREDENTIAL.", _ALTER)
-async def _no_name(server: Server) -> None:
-    expect_error(await _upsert(server, ""), 93)
+@SECTION.check(4, _ALTER)
+async def _(server: Server) -> None:
+    """A user without a name gets UNACCEPTABLE_CREDENTIAL."""
+    expect_error(await _upsert(server, ""), ErrorCode.UNACCEPTABLE_CREDENTIAL)
 
 
-@scenario("A credential that stands twice in a request gets DUPLICATE_RESOURCE.", _ALTER)
-async def _set_twice(server: Server) -> None:
+@SECTION.check(5, _ALTER)
+async def _(server: Server) -> None:
+    """A credential that stands twice in a request gets DUPLICATE_RESOURCE."""
     name = server.name()
-    expect_error(await _upsert(server, name, name), 92)
+    expect_error(await _upsert(server, name, name), ErrorCode.DUPLICATE_RESOURCE)
 
 
-@broker_scenario("A credential is described by mechanism and iterations.", _DESCRIBE)
-async def _described(server: Server) -> None:
+@SECTION.broker_check(10, _DESCRIBE)
+async def _(server: Server) -> None:
+    """A credential is described by mechanism and iterations."""
     name = server.name()
-    expect_error(await _upsert(server, name), 0)
+    expect_error(await _upsert(server, name), ErrorCode.NONE)
 
     async def found() -> Any:
         answer = await _describe(server, name)
-        expect_error(answer, 0, 91)
+        expect_error(answer, ErrorCode.NONE, ErrorCode.RESOURCE_NOT_FOUND)
         return answer.results[0].credential_infos or None
 
     infos = await server.wait_for("the credential", found)
     expect_equal("credentials", infos, [CredentialInfo(mechanism=_SHA_256, iterations=_ITERATIONS)])
 
 
-@broker_scenario("Null stands for all users.", _DESCRIBE)
-async def _all(server: Server) -> None:
+@SECTION.broker_check(11, _DESCRIBE)
+async def _(server: Server) -> None:
+    """Null stands for all users."""
     name = server.name()
-    expect_error(await _upsert(server, name), 0)
+    expect_error(await _upsert(server, name), ErrorCode.NONE)
 
     async def found() -> bool:
         answer = await _describe(server, name)
-        expect_error(answer, 0, 91)
-        return bool(answer.results[0].error_code == 0)
+        expect_error(answer, ErrorCode.NONE, ErrorCode.RESOURCE_NOT_FOUND)
+        return bool(answer.results[0].error_code == ErrorCode.NONE)
 
     await server.wait_for("the credential", found)
     answer = await server.ask(DescribeUserScramCredentialsRequest(users=None))
@@ -139,26 +144,14 @@ async def _all(server: Server) -> None:
     expect(name in users, f"{name} among the users", users)
 
 
-SECTION = CheckSection(
-    "admin/scram",
-    "SCRAM credentials of users",
-    {
-        1: _unknown,
-        2: _described_twice,
-        3: _deleted_unknown,
-        4: _no_name,
-        5: _set_twice,
-        6: _refused("Fewer than 4096 iterations get UNACCEPTABLE_CREDENTIAL.", 93, iterations=4095),
-        7: _refused(
-            "More than 16384 iterations get UNACCEPTABLE_CREDENTIAL.", 93, iterations=16_385
-        ),
-        8: _refused(
-            "A mechanism that does not exist gets UNSUPPORTED_SASL_MECHANISM.",
-            33,
-            mechanism=_NO_MECHANISM,
-        ),
-        9: _mechanism_first,
-        10: _described,
-        11: _all,
-    },
+SECTION[6] = _refused(
+    "Fewer than 4096 iterations get", ErrorCode.UNACCEPTABLE_CREDENTIAL, iterations=4095
+)
+SECTION[7] = _refused(
+    "More than 16384 iterations get", ErrorCode.UNACCEPTABLE_CREDENTIAL, iterations=16_385
+)
+SECTION[8] = _refused(
+    "A mechanism that does not exist gets",
+    ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+    mechanism=_NO_MECHANISM,
 )

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.check import Check, CheckSection, gets, scenario
 from kwire.conform.checks.topics.creating import create, new_topic, some_broker
 from kwire.conform.expectation import expect, expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, guide, kafka, kip, schema
-from kwire.conform.verdict import ConformanceVerdict, Skipped
+from kwire.conform.vocabulary import (
+    ConformanceVerdict,
+    Need,
+    SentenceSource,
+    ServerRole,
+    Skipped,
+    guide,
+    kafka,
+    kip,
+    schema,
+)
+from kwire.error_codes import ErrorCode
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kwire.messages.config_resource import ConfigSource, ResourceType
+
+SECTION = CheckSection("configs/describe", "DescribeConfigs")
 
 _JAVA = kafka("ConfigHelper.describeConfigs")
 _ABSENT = "2000000000"
@@ -30,11 +41,7 @@ _TYPES = {
 
 
 async def _describe(
-    server: Server,
-    kind: int,
-    *names: str,
-    keys: tuple[str, ...] | None = None,
-    **fields: Any,
+    server: Server, kind: int, *names: str, keys: tuple[str, ...] | None = None, **fields: Any
 ) -> Any:
     """Ask for configurations; keys: the wanted ones, None for all."""
     resources = [
@@ -47,7 +54,7 @@ async def _describe(
 def _refused(
     sentence: str, source: SentenceSource, kind: int, name: str, code: int, *others: int
 ) -> Check:
-    @scenario(sentence, source)
+    @scenario(gets(sentence, code), source)
     async def check(server: Server) -> None:
         expect_error(await _describe(server, kind, name or server.name()), code, *others)
 
@@ -56,7 +63,7 @@ def _refused(
 
 async def _topic(server: Server, **configs: str | None) -> str:
     topic = new_topic(server.name(), configs=configs)
-    expect_error(await create(server, topic), 0)
+    expect_error(await create(server, topic), ErrorCode.NONE)
     await _known(server, topic.name)
     return topic.name
 
@@ -66,52 +73,42 @@ async def _known(server: Server, name: str) -> None:
 
     async def found() -> bool:
         answer = await _describe(server, ResourceType.TOPIC, name)
-        expect_error(answer, 0, 3)
+        expect_error(answer, ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         code: int = answer.results[0].error_code
-        return code == 0
+        return code == ErrorCode.NONE
 
     await server.wait_for(f"configurations of {name}", found)
 
 
-@scenario(
-    "If the keys are null, all are described.",
-    schema("DescribeConfigsRequest"),
-    needs=Need.RESOURCES,
-)
-async def _all_keys(server: Server) -> None:
+@SECTION.check(7, schema("DescribeConfigsRequest"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """If the keys are null, all are described."""
     result = (await _describe(server, ResourceType.TOPIC, await _topic(server))).results[0]
     keys = {config.name for config in result.configs}
     expect(keys >= {"cleanup.policy", "retention.ms"}, "all of a topic's", sorted(keys))
 
 
-@scenario(
-    "Only the keys that were asked for are described.",
-    schema("DescribeConfigsRequest", "ConfigurationKeys"),
-    needs=Need.RESOURCES,
-)
-async def _some_keys(server: Server) -> None:
+@SECTION.check(8, schema("DescribeConfigsRequest", "ConfigurationKeys"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Only the keys that were asked for are described."""
     topic = await _topic(server)
     answer = await _describe(server, ResourceType.TOPIC, topic, keys=("retention.ms",))
     keys = [config.name for config in answer.results[0].configs]
     expect_equal("keys", keys, ["retention.ms"])
 
 
-@scenario(
-    "A key that topics do not have is left out, without an error.", _JAVA, needs=Need.RESOURCES
-)
-async def _unknown_key(server: Server) -> None:
+@SECTION.check(9, _JAVA, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A key that topics do not have is left out, without an error."""
     topic = await _topic(server)
     answer = await _describe(server, ResourceType.TOPIC, topic, keys=("no.such.config",))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("configurations", answer.results[0].configs, [])
 
 
-@scenario(
-    "Only a value that was set for the topic has the source TOPIC.",
-    kip(226, "DescribeConfigs"),
-    needs=Need.RESOURCES,
-)
-async def _source(server: Server) -> None:
+@SECTION.check(10, kip(226, "DescribeConfigs"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Only a value that was set for the topic has the source TOPIC."""
     (await server.connection()).demand_since(DescribeConfigsRequest, 1)
     topic = await _topic(server, **{"retention.ms": "86400000"})
     result = (await _describe(server, ResourceType.TOPIC, topic)).results[0]
@@ -122,12 +119,9 @@ async def _source(server: Server) -> None:
     expect(other != ConfigSource.TOPIC, "another source of cleanup.policy", other)
 
 
-@scenario(
-    "If synonyms are asked for, they come, the first with the value in force.",
-    kip(226, "DescribeConfigs"),
-    needs=Need.RESOURCES,
-)
-async def _synonyms(server: Server) -> None:
+@SECTION.check(11, kip(226, "DescribeConfigs"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """If synonyms are asked for, they come, the first with the value in force."""
     (await server.connection()).demand_since(DescribeConfigsRequest, 1)
     topic = await _topic(server, **{"retention.ms": "86400000"})
     keys = ("retention.ms",)
@@ -137,10 +131,9 @@ async def _synonyms(server: Server) -> None:
     expect_equal("first synonym's value", config.synonyms[0].value, "86400000")
 
 
-@scenario(
-    "If synonyms are not asked for, none come.", kip(226, "DescribeConfigs"), needs=Need.RESOURCES
-)
-async def _no_synonyms(server: Server) -> None:
+@SECTION.check(12, kip(226, "DescribeConfigs"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """If synonyms are not asked for, none come."""
     topic = await _topic(server, **{"retention.ms": "86400000"})
     result = (await _describe(server, ResourceType.TOPIC, topic)).results[0]
     synonyms = [config.name for config in result.configs if config.synonyms]
@@ -148,12 +141,9 @@ async def _no_synonyms(server: Server) -> None:
     expect_equal("configurations with synonyms", synonyms, [], otherwise=differs)
 
 
-@scenario(
-    "From v3 on documentation comes if it is asked for, and is null otherwise.",
-    kip(569, "Public Interfaces"),
-    needs=Need.RESOURCES,
-)
-async def _documentation(server: Server) -> None:
+@SECTION.check(13, kip(569, "Public Interfaces"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """From v3 on documentation comes if it is asked for, and is null otherwise."""
     (await server.connection()).demand_since(DescribeConfigsRequest, 3)
     topic, keys, texts = await _topic(server), ("retention.ms",), []
     for wanted in (True, False):
@@ -166,44 +156,34 @@ async def _documentation(server: Server) -> None:
     expect_equal("documentation is there", bool(texts[0]), True, otherwise=differs)
 
 
-@scenario(
-    "A sensitive value is null.",
-    kip(133, "DescribeConfigs"),
-    role=ServerRole.BROKER,
-)
-async def _sensitive(server: Server) -> None:
+@SECTION.check(14, kip(133, "DescribeConfigs"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """A sensitive value is null."""
     broker = some_broker(server)
     connection = await server.node(broker)
     resource = DescribeConfigsResource(
         resource_type=ResourceType.BROKER, resource_name=str(broker), configuration_keys=None
     )
     answer = await connection.ask(DescribeConfigsRequest(resources=[resource]))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     sensitive = [
         c.name for c in answer.results[0].configs if c.is_sensitive and c.value is not None
     ]
     expect_equal("sensitive values", sensitive, [])
 
 
-@scenario(
-    "One resource's error does not keep another from being described.",
-    kip(133, "DescribeConfigs"),
-    needs=Need.RESOURCES,
-)
-async def _one_of_two(server: Server) -> None:
+@SECTION.check(15, kip(133, "DescribeConfigs"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """One resource's error does not keep another from being described."""
     topic, other = await _topic(server), server.name()
     answer = await _describe(server, ResourceType.TOPIC, other, topic)
     codes = {result.resource_name: result.error_code for result in answer.results}
     expect_equal("errors", codes, {other: 3, topic: 0})
 
 
-@scenario(
-    "A topic's configurations can be set; the id of a broker is read-only.",
-    kip(133, "DescribeConfigs"),
-    role=ServerRole.BROKER,
-    needs=Need.RESOURCES,
-)
-async def _read_only(server: Server) -> None:
+@SECTION.check(16, kip(133, "DescribeConfigs"), role=ServerRole.BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A topic's configurations can be set; the id of a broker is read-only."""
     topic, broker = await _topic(server), some_broker(server)
     result = (await _describe(server, ResourceType.TOPIC, topic)).results[0]
     fixed = [config.name for config in result.configs if config.read_only]
@@ -212,19 +192,16 @@ async def _read_only(server: Server) -> None:
         resource_type=ResourceType.BROKER, resource_name=str(broker), configuration_keys=None
     )
     answer = await (await server.node(broker)).ask(DescribeConfigsRequest(resources=[resource]))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     ids = {c.name: c.read_only for c in answer.results[0].configs if c.name in _IDS}
     if not ids:
         raise Skipped("the server describes no id of a broker")
     expect(all(ids.values()), "a read-only id of the broker", ids)
 
 
-@scenario(
-    "From v3 on a configuration has the type of its values.",
-    kip(569, "Public Interfaces"),
-    needs=Need.RESOURCES,
-)
-async def _types(server: Server) -> None:
+@SECTION.check(17, kip(569, "Public Interfaces"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """From v3 on a configuration has the type of its values."""
     (await server.connection()).demand_since(DescribeConfigsRequest, 3)
     topic = await _topic(server)
     result = (await _describe(server, ResourceType.TOPIC, topic, keys=tuple(_TYPES))).results[0]
@@ -233,59 +210,42 @@ async def _types(server: Server) -> None:
     expect(types, "configurations", "none")
 
 
-SECTION = CheckSection(
-    "configs/describe",
-    "DescribeConfigs",
-    {
-        1: _refused(
-            "A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.",
-            guide("Error Codes"),
-            ResourceType.TOPIC,
-            "",
-            3,
-        ),
-        2: _refused(
-            "A name that no topic can have gets INVALID_TOPIC_EXCEPTION.",
-            _JAVA,
-            ResourceType.TOPIC,
-            "bad name",
-            17,
-            3,
-        ),
-        3: _refused(
-            "A broker other than the one asked gets INVALID_REQUEST.",
-            kip(133, "DescribeConfigs"),
-            ResourceType.BROKER,
-            _ABSENT,
-            42,
-        ),
-        4: _refused(
-            "A broker whose name is no number gets INVALID_REQUEST.",
-            _JAVA,
-            ResourceType.BROKER,
-            "one",
-            42,
-        ),
-        5: _refused(
-            "A type of resource that does not exist gets INVALID_REQUEST.", _JAVA, _NO_TYPE, "x", 42
-        ),
-        6: _refused(
-            "The loggers of another node get INVALID_REQUEST.",
-            kip(412, "Public Interfaces"),
-            ResourceType.BROKER_LOGGER,
-            _ABSENT,
-            42,
-        ),
-        7: _all_keys,
-        8: _some_keys,
-        9: _unknown_key,
-        10: _source,
-        11: _synonyms,
-        12: _no_synonyms,
-        13: _documentation,
-        14: _sensitive,
-        15: _one_of_two,
-        16: _read_only,
-        17: _types,
-    },
+SECTION[1] = _refused(
+    "A topic that does not exist gets",
+    guide("Error Codes"),
+    ResourceType.TOPIC,
+    "",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+)
+SECTION[2] = _refused(
+    "A name that no topic can have gets",
+    _JAVA,
+    ResourceType.TOPIC,
+    "bad name",
+    ErrorCode.INVALID_TOPIC_EXCEPTION,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+)
+SECTION[3] = _refused(
+    "A broker other than the one asked gets",
+    kip(133, "DescribeConfigs"),
+    ResourceType.BROKER,
+    _ABSENT,
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[4] = _refused(
+    "A broker whose name is no number gets",
+    _JAVA,
+    ResourceType.BROKER,
+    "one",
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[5] = _refused(
+    "A type of resource that does not exist gets", _JAVA, _NO_TYPE, "x", ErrorCode.INVALID_REQUEST
+)
+SECTION[6] = _refused(
+    "The loggers of another node get",
+    kip(412, "Public Interfaces"),
+    ResourceType.BROKER_LOGGER,
+    _ABSENT,
+    ErrorCode.INVALID_REQUEST,
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
-from kwire.conform.check import Check, CheckSection, broker_scenario, exchange, scenario
+from kwire.conform.check import Check, CheckSection, exchange, gets, scenario
 from kwire.conform.checks.topics.creating import create, new_topic
 from kwire.conform.expectation import answers, expect_equal, expect_error, first_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, guide, kafka, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, guide, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages import a33_alter_configs
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from kwire.messages.a44_incremental_alter_configs import (
@@ -19,6 +19,8 @@ from kwire.messages.a44_incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from kwire.messages.config_resource import ResourceType
+
+SECTION = CheckSection("configs/incremental", "IncrementalAlterConfigs and AlterConfigs")
 
 _SET, _DELETE, _APPEND, _SUBTRACT, _NO_OPERATION = 0, 1, 2, 3, 9
 _TOPIC, _BROKERS = ResourceType.TOPIC, ResourceType.BROKER
@@ -53,7 +55,7 @@ async def _alter(
 
 async def _topic(server: Server, **configs: str | None) -> str:
     topic = new_topic(server.name(), configs=configs)
-    expect_error(await create(server, topic), 0)
+    expect_error(await create(server, topic), ErrorCode.NONE)
     return topic.name
 
 
@@ -66,7 +68,7 @@ def _refused(
 ) -> Check:
     """Return a check of one change of a new topic."""
 
-    @scenario(sentence, source, role=role, needs=Need.RESOURCES)
+    @scenario(gets(sentence, *codes), source, role=role, needs=Need.RESOURCES)
     async def check(server: Server) -> None:
         expect_error(await _alter(server, _resource(await _topic(server), change)), *codes)
 
@@ -78,7 +80,7 @@ async def _value(server: Server, topic: str, key: str = "retention.ms") -> str |
         resource_type=_TOPIC, resource_name=topic, configuration_keys=(key,)
     )
     answer = await server.ask(DescribeConfigsRequest(resources=[resource]))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     value: str | None = answer.results[0].configs[0].value
     return value
 
@@ -92,27 +94,29 @@ async def _becomes(server: Server, topic: str, value: str, key: str = "retention
     await server.wait_for(f"{key}={value} of {topic}", is_there)
 
 
-@scenario("A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.", guide("Error Codes"))
-async def _unknown(server: Server) -> None:
-    expect_error(await _alter(server, _resource(server.name(), _Change(_SET, "1000"))), 3)
+@SECTION.check(1, guide("Error Codes"))
+async def _(server: Server) -> None:
+    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+    expect_error(
+        await _alter(server, _resource(server.name(), _Change(_SET, "1000"))),
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    )
 
 
-@scenario(
-    "An unknown configuration is reported before an unknown topic.",
-    kafka("ConfigurationControlManager.validateAlterConfig"),
-)
-async def _unknown_key_first(server: Server) -> None:
+@SECTION.check(2, kafka("ConfigurationControlManager.validateAlterConfig"))
+async def _(server: Server) -> None:
+    """An unknown configuration is reported before an unknown topic."""
     change = _Change(_SET, "1", "no.such.config")
-    expect_error(await _alter(server, _resource(server.name(), change)), 40, differs=(3,))
+    expect_error(
+        await _alter(server, _resource(server.name(), change)),
+        ErrorCode.INVALID_CONFIG,
+        differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,),
+    )
 
 
-@scenario(
-    "An unknown operation gets INVALID_REQUEST, and the controller does not resign.",
-    _KIP,
-    needs=Need.THROW_AWAY,  # Kafka's controller resigns of it
-    alone=True,
-)
-async def _no_operation(server: Server) -> None:
+@SECTION.check(8, _KIP, needs=Need.THROW_AWAY, alone=True)
+async def _(server: Server) -> None:
+    """An unknown operation gets INVALID_REQUEST, and the controller does not resign."""
     change = _resource("", _Change(_NO_OPERATION, "1", "log.cleaner.threads"), kind=_BROKERS)
     if server.target.role is ServerRole.BROKER:  # which looks at such changes of brokers itself
         change = _resource(await server.topic(), _Change(_NO_OPERATION, "1"))
@@ -125,75 +129,84 @@ async def _no_operation(server: Server) -> None:
 
 async def _is_led(server: Server) -> bool:
     change = _resource("", _Change(_SET, "1", "log.cleaner.threads"), kind=_BROKERS)
-    return first_error(await _alter(server, change, validate_only=True)) == 0
+    return first_error(await _alter(server, change, validate_only=True)) == ErrorCode.NONE
 
 
-@scenario(
-    "A type of resource that does not exist gets INVALID_REQUEST or UNSUPPORTED_VERSION.", _JAVA
-)
-async def _no_type(server: Server) -> None:
+@SECTION.check(12, _JAVA)
+async def _(server: Server) -> None:
+    """A type of resource that does not exist gets INVALID_REQUEST or UNSUPPORTED_VERSION."""
     answer = await _alter(server, _resource("kwire-conform", _Change(_SET, "1"), kind=_NO_TYPE))
     expect_error(answer, _INVALID_REQUEST, _UNSUPPORTED_VERSION)
 
 
-@broker_scenario("A key that stands twice in a resource gets INVALID_REQUEST.", _KIP)
-async def _key_twice(server: Server) -> None:
+@SECTION.broker_check(9, _KIP)
+async def _(server: Server) -> None:
+    """A key that stands twice in a resource gets INVALID_REQUEST."""
     resource = _resource(await _topic(server), _Change(_SET, "1000"), _Change(_SET, "2000"))
-    expect_error(await _alter(server, resource), 42)
+    expect_error(await _alter(server, resource), ErrorCode.INVALID_REQUEST)
 
 
-@scenario(
-    "A resource that stands twice in a request gets INVALID_REQUEST.", _KIP, needs=Need.RESOURCES
-)
-async def _resource_twice(server: Server) -> None:
+@SECTION.check(10, _KIP, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A resource that stands twice in a request gets INVALID_REQUEST."""
     name = await _topic(server)
     first, second = _resource(name, _Change(_SET, "1000")), _resource(name, _Change(_DELETE))
-    expect_error(await _alter(server, first, second), 42)
+    expect_error(await _alter(server, first, second), ErrorCode.INVALID_REQUEST)
 
 
-@scenario(
-    "AlterConfigs with a resource that stands twice gets INVALID_REQUEST.",
-    guide("Network"),
-)
-async def _resource_twice_legacy(server: Server) -> None:
+@SECTION.check(11, guide("Network"))
+async def _(server: Server) -> None:
+    """AlterConfigs with a resource that stands twice gets INVALID_REQUEST."""
     resource = a33_alter_configs.AlterConfigsResource(
         resource_type=_TOPIC, resource_name=server.name(), configs=[]
     )
     request = a33_alter_configs.AlterConfigsRequest(resources=[resource] * 2, validate_only=True)
-    expect_error(await server.ask(request, timeout=3.0), 42, differs=(0, 3))
+    expect_error(
+        await server.ask(request, timeout=3.0),
+        ErrorCode.INVALID_REQUEST,
+        differs=(ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    )
 
 
-@broker_scenario("SET sets a value, DELETE restores the default.", _KIP)
-async def _set_and_delete(server: Server) -> None:
+@SECTION.broker_check(14, _KIP)
+async def _(server: Server) -> None:
+    """SET sets a value, DELETE restores the default."""
     topic = await server.topic()
     default = await _value(server, topic)
-    expect_error(await _alter(server, _resource(topic, _Change(_SET, "86400000"))), 0)
+    expect_error(await _alter(server, _resource(topic, _Change(_SET, "86400000"))), ErrorCode.NONE)
     await _becomes(server, topic, "86400000")
-    expect_error(await _alter(server, _resource(topic, _Change(_DELETE))), 0)
+    expect_error(await _alter(server, _resource(topic, _Change(_DELETE))), ErrorCode.NONE)
     await _becomes(server, topic, default or "")
 
 
-@broker_scenario("APPEND adds to a list, SUBTRACT removes from it.", _KIP)
-async def _append_and_subtract(server: Server) -> None:
+@SECTION.broker_check(15, _KIP)
+async def _(server: Server) -> None:
+    """APPEND adds to a list, SUBTRACT removes from it."""
     topic = await server.topic(cleanup_policy="delete")
     key = "cleanup.policy"
-    expect_error(await _alter(server, _resource(topic, _Change(_APPEND, "compact", key))), 0)
+    expect_error(
+        await _alter(server, _resource(topic, _Change(_APPEND, "compact", key))), ErrorCode.NONE
+    )
     await _becomes(server, topic, "delete,compact", key)
-    expect_error(await _alter(server, _resource(topic, _Change(_SUBTRACT, "delete", key))), 0)
+    expect_error(
+        await _alter(server, _resource(topic, _Change(_SUBTRACT, "delete", key))), ErrorCode.NONE
+    )
     await _becomes(server, topic, "compact", key)
 
 
-@broker_scenario("Other configurations of a resource stay as they are.", kip(339, "Motivation"))
-async def _others_stay(server: Server) -> None:
+@SECTION.broker_check(16, kip(339, "Motivation"))
+async def _(server: Server) -> None:
+    """Other configurations of a resource stay as they are."""
     topic = await server.topic(retention_ms="86400000")
     change = _Change(_SET, "2000000", "segment.bytes")
-    expect_error(await _alter(server, _resource(topic, change)), 0)
+    expect_error(await _alter(server, _resource(topic, change)), ErrorCode.NONE)
     await _becomes(server, topic, "2000000", "segment.bytes")
     expect_equal("retention.ms", await _value(server, topic), "86400000")
 
 
-@broker_scenario("AlterConfigs resets the keys that it does not name.", kip(133, "AlterConfigs"))
-async def _legacy_replaces(server: Server) -> None:
+@SECTION.broker_check(17, kip(133, "AlterConfigs"))
+async def _(server: Server) -> None:
+    """AlterConfigs resets the keys that it does not name."""
     topic = await server.topic(retention_ms="86400000")
     (await server.connection()).demand_since(a33_alter_configs.AlterConfigsRequest, 0)
     config = a33_alter_configs.AlterableConfig(name="segment.bytes", value="2000000")
@@ -201,38 +214,39 @@ async def _legacy_replaces(server: Server) -> None:
         resource_type=_TOPIC, resource_name=topic, configs=[config]
     )
     request = a33_alter_configs.AlterConfigsRequest(resources=[resource])
-    expect_error(await server.ask_controller(request), 0)
+    expect_error(await server.ask_controller(request), ErrorCode.NONE)
     await _becomes(server, topic, "2000000", "segment.bytes")
     expect_equal("retention.ms is 86400000", await _value(server, topic) == "86400000", False)
 
 
-@broker_scenario("A change that is only validated is not made.", _KIP)
-async def _validated(server: Server) -> None:
+@SECTION.broker_check(18, _KIP)
+async def _(server: Server) -> None:
+    """A change that is only validated is not made."""
     topic = await server.topic(retention_ms="86400000")
     change = _resource(topic, _Change(_SET, "1000"))
-    expect_error(await _alter(server, change, validate_only=True), 0)
+    expect_error(await _alter(server, change, validate_only=True), ErrorCode.NONE)
     # another change that is made shows when the first would have been
     other = _resource(topic, _Change(_SET, "2000000", "segment.bytes"))
-    expect_error(await _alter(server, other), 0)
+    expect_error(await _alter(server, other), ErrorCode.NONE)
     await _becomes(server, topic, "2000000", "segment.bytes")
     expect_equal("retention.ms", await _value(server, topic), "86400000")
 
 
-@broker_scenario("One bad change of a resource keeps all its changes from being made.", _KIP)
-async def _all_or_none(server: Server) -> None:
+@SECTION.broker_check(19, _KIP)
+async def _(server: Server) -> None:
+    """One bad change of a resource keeps all its changes from being made."""
     topic = await server.topic(retention_ms="86400000")
     bad = _resource(topic, _Change(_SET, "1000"), _Change(_SET, "soon", "segment.ms"))
-    expect_error(await _alter(server, bad), 40)
+    expect_error(await _alter(server, bad), ErrorCode.INVALID_CONFIG)
     other = _resource(topic, _Change(_SET, "2000000", "segment.bytes"))
-    expect_error(await _alter(server, other), 0)
+    expect_error(await _alter(server, other), ErrorCode.NONE)
     await _becomes(server, topic, "2000000", "segment.bytes")
     expect_equal("retention.ms", await _value(server, topic), "86400000")
 
 
-@scenario(
-    "One resource's error does not keep another from being changed.", _KIP, needs=Need.RESOURCES
-)
-async def _one_of_two(server: Server) -> None:
+@SECTION.check(20, _KIP, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """One resource's error does not keep another from being changed."""
     topic, other = await _topic(server), server.name()
     change = _Change(_SET, "86400000")
     answer = await _alter(server, _resource(other, change), _resource(topic, change))
@@ -240,67 +254,47 @@ async def _one_of_two(server: Server) -> None:
     expect_equal("errors", codes, {other: 3, topic: 0})
 
 
-SECTION = CheckSection(
-    "configs/incremental",
-    "IncrementalAlterConfigs and AlterConfigs",
-    {
-        1: _unknown,
-        2: _unknown_key_first,
-        3: _refused(
-            "A configuration that topics do not have gets INVALID_CONFIG.",
-            guide("Error Codes"),
-            _Change(_SET, "1", "no.such.config"),
-            40,
-        ),
-        4: _refused(
-            "A value that is not of its configuration's type gets INVALID_CONFIG.",
-            guide("Error Codes"),
-            _Change(_SET, "soon"),
-            40,
-        ),
-        5: _refused(
-            "SET without a value gets INVALID_REQUEST.",
-            _JAVA,
-            _Change(_SET),
-            42,
-            40,
-            role=ServerRole.BROKER,
-        ),
-        6: _refused(
-            "APPEND to a key that is not a list gets INVALID_CONFIG.",
-            _KIP,
-            _Change(_APPEND, "1000"),
-            40,
-            42,
-        ),
-        7: _refused(
-            "SUBTRACT from a key that is not a list gets INVALID_CONFIG.",
-            _KIP,
-            _Change(_SUBTRACT, "1000"),
-            40,
-            42,
-        ),
-        8: _no_operation,
-        9: _key_twice,
-        10: _resource_twice,
-        11: _resource_twice_legacy,
-        12: _no_type,
-        13: exchange(
-            "A key that is fixed while a broker runs gets INVALID_REQUEST.",
-            kip(226, "Proposed Changes"),
-            send=IncrementalAlterConfigsRequest(
-                resources=[_resource("", _Change(_SET, "7", "broker.id"), kind=_BROKERS)],
-                validate_only=True,
-            ),
-            expect=answers(42) | answers(40),
-            role=ServerRole.BROKER,
-        ),
-        14: _set_and_delete,
-        15: _append_and_subtract,
-        16: _others_stay,
-        17: _legacy_replaces,
-        18: _validated,
-        19: _all_or_none,
-        20: _one_of_two,
-    },
+SECTION[3] = _refused(
+    "A configuration that topics do not have gets",
+    guide("Error Codes"),
+    _Change(_SET, "1", "no.such.config"),
+    ErrorCode.INVALID_CONFIG,
+)
+SECTION[4] = _refused(
+    "A value that is not of its configuration's type gets",
+    guide("Error Codes"),
+    _Change(_SET, "soon"),
+    ErrorCode.INVALID_CONFIG,
+)
+SECTION[5] = _refused(
+    "SET without a value gets",
+    _JAVA,
+    _Change(_SET),
+    ErrorCode.INVALID_REQUEST,
+    ErrorCode.INVALID_CONFIG,
+    role=ServerRole.BROKER,
+)
+SECTION[6] = _refused(
+    "APPEND to a key that is not a list gets",
+    _KIP,
+    _Change(_APPEND, "1000"),
+    ErrorCode.INVALID_CONFIG,
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[7] = _refused(
+    "SUBTRACT from a key that is not a list gets",
+    _KIP,
+    _Change(_SUBTRACT, "1000"),
+    ErrorCode.INVALID_CONFIG,
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[13] = exchange(
+    "A key that is fixed while a broker runs gets",
+    kip(226, "Proposed Changes"),
+    send=IncrementalAlterConfigsRequest(
+        resources=[_resource("", _Change(_SET, "7", "broker.id"), kind=_BROKERS)],
+        validate_only=True,
+    ),
+    expect=answers(ErrorCode.INVALID_REQUEST) | answers(ErrorCode.INVALID_CONFIG),
+    role=ServerRole.BROKER,
 )

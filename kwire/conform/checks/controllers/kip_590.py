@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kwire.codec.declaration import Request
-from kwire.conform.check import CheckSection, scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.controllers.requests import CHANGES
 from kwire.conform.expectation import answers, expect, expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.quorum import DescribedQuorum, describe_quorum, leader_exchange
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip
+from kwire.conform.vocabulary import Need, ServerRole, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.messages.forwarding import envelope
 from kwire.net.frames import decode_response, encode_request
 from kwire.net.service import ANONYMOUS
+
+SECTION = CheckSection("controllers/kip-590", "Requests in envelopes")
 
 _FORWARDED, _HANDLER = kip(590, "EnvelopeRequest"), kafka("EnvelopeUtils.handleEnvelopeRequest")
 _NUMBER = 4711
@@ -37,29 +39,22 @@ def _send(envelope: EnvelopeRequest) -> Callable[[DescribedQuorum], Request]:
     return lambda quorum: envelope
 
 
-@scenario(
-    "A request in an envelope is answered in one, under its own correlation id.",
-    _FORWARDED,
-    role=ServerRole.CONTROLLER,
-)
-async def _answered(server: Server) -> None:
+@SECTION.check(1, _FORWARDED, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A request in an envelope is answered in one, under its own correlation id."""
     await describe_quorum(server)
     answer = await server.ask(_envelope(_LIST, 0))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     data = answer.response_data or b""
     expect_equal("correlation id", int.from_bytes(data[:4], "big"), _NUMBER)
     decoded = decode_response(data, type(_LIST).key or 0, 0)
     expect_equal("bytes left over", decoded.left_over, 0)
-    expect_error(decoded.body, 0)
+    expect_error(decoded.body, ErrorCode.NONE)
 
 
-@scenario(
-    "NOT_CONTROLLER to a request in an envelope stands on the envelope.",
-    _FORWARDED,
-    role=ServerRole.CONTROLLER,
-    needs=Need.TWO_VOTERS,
-)
-async def _not_controller(server: Server) -> None:
+@SECTION.check(8, _FORWARDED, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
+async def _(server: Server) -> None:
+    """NOT_CONTROLLER to a request in an envelope stands on the envelope."""
     quorum: DescribedQuorum = await describe_quorum(server)
     connection = await server.node(quorum.follower_id)
     request = CHANGES["UnregisterBroker"]
@@ -68,47 +63,39 @@ async def _not_controller(server: Server) -> None:
     expect(not answer.response_data, "no response in it", answer.response_data)
 
 
-SECTION = CheckSection(
-    "controllers/kip-590",
-    "Requests in envelopes",
-    {
-        1: _answered,
-        2: leader_exchange(
-            "An API that brokers do not forward is refused in an envelope.",
-            _FORWARDED,
-            send=_send(_envelope(ApiVersionsRequest(), 0)),
-            expect=answers(42),
-        ),
-        3: leader_exchange(
-            "An envelope in an envelope is refused.",
-            _HANDLER,
-            send=_send(_envelope(_envelope(_LIST, 0), 0)),
-            expect=answers(42),
-        ),
-        4: leader_exchange(
-            "Bytes in an envelope that are not a request are refused.",
-            _HANDLER,
-            send=_send(_around(b"\x00\x2e\x00\x00\x00\x00\x00\x01\x00\x01")),
-            expect=answers(35) | answers(42),
-        ),
-        5: leader_exchange(
-            "An unknown version in an envelope gets UNSUPPORTED_VERSION.",
-            _HANDLER,
-            send=_send(_around(b"\x00\x2e\x00\x63\x00\x00\x00\x01\xff\xff\x00\x00")),
-            expect=answers(35),
-        ),
-        6: leader_exchange(
-            "A principal that cannot be read gets PRINCIPAL_DESERIALIZATION_FAILURE.",
-            _FORWARDED,
-            send=_send(_envelope(_LIST, 0).replace(request_principal=b"\x7f")),
-            expect=answers(97),
-        ),
-        7: leader_exchange(
-            "A client address that is invalid gets INVALID_REQUEST.",
-            _HANDLER,
-            send=_send(_envelope(_LIST, 0).replace(client_host_address=b"\x7f\x00\x01")),
-            expect=answers(42),
-        ),
-        8: _not_controller,
-    },
+SECTION[2] = leader_exchange(
+    "An API that brokers do not forward is refused in an envelope.",
+    _FORWARDED,
+    send=_send(_envelope(ApiVersionsRequest(), 0)),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[3] = leader_exchange(
+    "An envelope in an envelope is refused.",
+    _HANDLER,
+    send=_send(_envelope(_envelope(_LIST, 0), 0)),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[4] = leader_exchange(
+    "Bytes in an envelope that are not a request are refused.",
+    _HANDLER,
+    send=_send(_around(b"\x00\x2e\x00\x00\x00\x00\x00\x01\x00\x01")),
+    expect=answers(ErrorCode.UNSUPPORTED_VERSION) | answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[5] = leader_exchange(
+    "An unknown version in an envelope gets",
+    _HANDLER,
+    send=_send(_around(b"\x00\x2e\x00\x63\x00\x00\x00\x01\xff\xff\x00\x00")),
+    expect=answers(ErrorCode.UNSUPPORTED_VERSION),
+)
+SECTION[6] = leader_exchange(
+    "A principal that cannot be read gets",
+    _FORWARDED,
+    send=_send(_envelope(_LIST, 0).replace(request_principal=b"\x7f")),
+    expect=answers(ErrorCode.PRINCIPAL_DESERIALIZATION_FAILURE),
+)
+SECTION[7] = leader_exchange(
+    "A client address that is invalid gets",
+    _HANDLER,
+    send=_send(_envelope(_LIST, 0).replace(client_host_address=b"\x7f\x00\x01")),
+    expect=answers(ErrorCode.INVALID_REQUEST),
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kwire.codec.declaration import Request
-from kwire.conform.check import CheckSection, Member, exchange, family, scenario
+from kwire.conform.check import CheckSection, Member, exchange, family
 from kwire.conform.expectation import closes, expect
-from kwire.conform.needs import ServerRole
 from kwire.conform.not_offered import each_ends_the_connection
 from kwire.conform.quorum import features_of
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kip, schema
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import ServerRole, Skipped, guide, kip, schema
 from kwire.errors import UnsupportedVersion
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.registry import api_key, api_name, request
 from kwire.net.negotiation import VersionRange
+
+SECTION = CheckSection("controllers/kip-919/apis", "APIs that a controller offers")
 
 _TABLE = kip(919, "AdminClient")
 _ADMINISTRATION = """
@@ -54,12 +54,9 @@ _BROKERS_ONLY = """
 """
 
 
-@scenario(
-    "A controller offers only APIs that are declared for controllers.",
-    schema("every request", "listeners"),
-    role=ServerRole.CONTROLLER,
-)
-async def _declared(server: Server) -> None:
+@SECTION.check(1, schema("every request", "listeners"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A controller offers only APIs that are declared for controllers."""
     offered = await _on_offer(server)
     # APIs that kwire does not know are newer, and declared somewhere else.
     known = {key: api for key in offered if (api := _declaration(key)) is not None}
@@ -74,42 +71,31 @@ def _declaration(key: int) -> type[Request] | None:
         return None
 
 
-@scenario(
-    "A range of versions on offer has a beginning and an end.",
-    guide("Retrieving Supported API versions"),
-    role=ServerRole.CONTROLLER,
-)
-async def _ranges(server: Server) -> None:
+@SECTION.check(2, guide("Retrieving Supported API versions"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A range of versions on offer has a beginning and an end."""
     for key, versions in (await _on_offer(server)).items():
         text = f"versions of {api_name(key)} from 0 on, upwards"
         expect(0 <= versions.min_version <= versions.max_version, text, versions)
 
 
-SECTION = CheckSection(
-    "controllers/kip-919/apis",
-    "APIs that a controller offers",
-    {
-        1: _declared,
-        2: _ranges,
-        3: family(
-            "A controller offers the APIs of administration that KIP-919 has it carry out.",
-            _TABLE,
-            _administration,
-            role=ServerRole.CONTROLLER,
-        ),
-        4: exchange(
-            "A controller ends the connection at Metadata, which is for brokers.",
-            kip(919, "DescribeCluster"),
-            send=MetadataRequest(topics=None),
-            version=MetadataRequest.versions.last,
-            expect=closes(),
-            role=ServerRole.CONTROLLER,
-        ),
-        5: family(
-            "A controller ends the connection at requests that are for brokers only.",
-            schema("every request", "listeners"),
-            each_ends_the_connection(_BROKERS_ONLY.split()),
-            role=ServerRole.CONTROLLER,
-        ),
-    },
+SECTION[3] = family(
+    "A controller offers the APIs of administration that KIP-919 has it carry out.",
+    _TABLE,
+    _administration,
+    role=ServerRole.CONTROLLER,
+)
+SECTION[4] = exchange(
+    "A controller ends the connection at Metadata, which is for brokers.",
+    kip(919, "DescribeCluster"),
+    send=MetadataRequest(topics=None),
+    version=MetadataRequest.versions.last,
+    expect=closes(),
+    role=ServerRole.CONTROLLER,
+)
+SECTION[5] = family(
+    "A controller ends the connection at requests that are for brokers only.",
+    schema("every request", "listeners"),
+    each_ends_the_connection(_BROKERS_ONLY.split()),
+    role=ServerRole.CONTROLLER,
 )

@@ -7,21 +7,18 @@ from collections.abc import Callable, Iterator
 from kwire.codec.declaration import Request
 from kwire.conform.check import Check, CheckSection, Member, family, scenario
 from kwire.conform.checks.controllers.requests import CHANGES, TOPIC, describe_config
-from kwire.conform.checks.quorum.kip_853.requests import (
-    add_voter,
-    remove_voter,
-    update_voter,
-)
+from kwire.conform.checks.quorum.requests import add_voter, remove_voter, update_voter
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.quorum import DescribedQuorum, describe_quorum, features_of
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kafka, kip
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.config_resource import ResourceType
+
+SECTION = CheckSection("controllers/kip-919/inactive", "Controllers that do not lead")
 
 _NOT_CONTROLLER, _NOT_LEADER, _UNKNOWN_TOPIC = 41, 6, 3
 _CONTROLLER, _TWO = ServerRole.CONTROLLER, Need.TWO_VOTERS
@@ -35,10 +32,7 @@ async def _inactive(server: Server) -> tuple[CheckedConnection, DescribedQuorum]
 
 
 def _asked(
-    sentence: str,
-    source: SentenceSource,
-    send: Callable[[DescribedQuorum], Request],
-    *codes: int,
+    sentence: str, source: SentenceSource, send: Callable[[DescribedQuorum], Request], *codes: int
 ) -> Check:
     @scenario(sentence, source, role=_CONTROLLER, needs=_TWO)
     async def run(server: Server) -> None:
@@ -66,13 +60,9 @@ def _changes(server: Server) -> Iterator[Member]:
         yield Member(id=name, run=run)
 
 
-@scenario(
-    "A controller that does not lead has the same finalized features.",
-    kip(584, "ApiVersions"),
-    role=_CONTROLLER,
-    needs=_TWO,
-)
-async def _same_features(server: Server) -> None:
+@SECTION.check(8, kip(584, "ApiVersions"), role=_CONTROLLER, needs=_TWO)
+async def _(server: Server) -> None:
+    """A controller that does not lead has the same finalized features."""
     connection, quorum = await _inactive(server)
 
     async def caught_up() -> bool:
@@ -83,54 +73,47 @@ async def _same_features(server: Server) -> None:
     expect_equal("same features", await server.wait_for("the same features", caught_up), True)
 
 
-SECTION = CheckSection(
-    "controllers/kip-919/inactive",
-    "Controllers that do not lead",
-    {
-        1: family(
-            "A controller that does not lead refuses every change with NOT_CONTROLLER.",
-            _INACTIVE,
-            _changes,
-            role=_CONTROLLER,
-            needs=_TWO,
-        ),
-        2: _asked(
-            "A controller that does not lead lists the controllers.",
-            kip(919, "DescribeCluster"),
-            lambda quorum: DescribeClusterRequest(endpoint_type=2),
-            0,
-        ),
-        3: _asked(
-            "AddRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
-            kip(853, "AddVoter, Handling"),
-            add_voter,
-            _NOT_LEADER,
-        ),
-        4: _asked(
-            "RemoveRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
-            kip(853, "RemoveVoter, Handling"),
-            remove_voter,
-            _NOT_LEADER,
-        ),
-        5: _asked(
-            "UpdateRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
-            kip(853, "UpdateVoter, Handling"),
-            update_voter,
-            _NOT_LEADER,
-        ),
-        6: _asked(
-            "A controller that does not lead describes configurations.",
-            kafka("ControllerApis.handleDescribeConfigsRequest"),
-            lambda quorum: describe_config(ResourceType.TOPIC, TOPIC),
-            3,
-        ),
-        7: _asked(
-            "A controller that does not lead lists no reassignments, or those it knows.",
-            kafka("QuorumController.listPartitionReassignments"),
-            lambda quorum: ListPartitionReassignmentsRequest(),
-            0,
-            _NOT_CONTROLLER,
-        ),
-        8: _same_features,
-    },
+SECTION[1] = family(
+    "A controller that does not lead refuses every change with NOT_CONTROLLER.",
+    _INACTIVE,
+    _changes,
+    role=_CONTROLLER,
+    needs=_TWO,
+)
+SECTION[2] = _asked(
+    "A controller that does not lead lists the controllers.",
+    kip(919, "DescribeCluster"),
+    lambda quorum: DescribeClusterRequest(endpoint_type=2),
+    ErrorCode.NONE,
+)
+SECTION[3] = _asked(
+    "AddRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+    kip(853, "AddVoter, Handling"),
+    add_voter,
+    _NOT_LEADER,
+)
+SECTION[4] = _asked(
+    "RemoveRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+    kip(853, "RemoveVoter, Handling"),
+    remove_voter,
+    _NOT_LEADER,
+)
+SECTION[5] = _asked(
+    "UpdateRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+    kip(853, "UpdateVoter, Handling"),
+    update_voter,
+    _NOT_LEADER,
+)
+SECTION[6] = _asked(
+    "A controller that does not lead describes configurations.",
+    kafka("ControllerApis.handleDescribeConfigsRequest"),
+    lambda quorum: describe_config(ResourceType.TOPIC, TOPIC),
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+)
+SECTION[7] = _asked(
+    "A controller that does not lead lists no reassignments, or those it knows.",
+    kafka("QuorumController.listPartitionReassignments"),
+    lambda quorum: ListPartitionReassignmentsRequest(),
+    ErrorCode.NONE,
+    _NOT_CONTROLLER,
 )

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from kwire.conform.check import Check, CheckSection
-from kwire.conform.checks.controllers.requests import (
-    CHANGES,
-    TOPIC,
-    describe_config,
-    set_config,
-)
+from kwire.conform.checks.controllers.requests import CHANGES, TOPIC, describe_config, set_config
 from kwire.conform.expectation import Expectation, answers
 from kwire.conform.quorum import NOBODY, leader_exchange
-from kwire.conform.source import SentenceSource, kafka, kip
+from kwire.conform.vocabulary import SentenceSource, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a29_describe_acls import DescribeAclsRequest
 from kwire.messages.a41_describe_delegation_token import DescribeDelegationTokenRequest
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
 from kwire.messages.config_resource import ResourceType
+
+SECTION = CheckSection("controllers/kip-919/operations", "Operations at the active controller")
 
 _TABLE = kip(919, "AdminClient")
 _ANY, _MATCH = 1, 1
@@ -28,102 +26,112 @@ def _refused(
     return leader_exchange(sentence, source, send=lambda quorum: CHANGES[api], expect=expect)
 
 
-SECTION = CheckSection(
-    "controllers/kip-919/operations",
-    "Operations at the active controller",
-    {
-        1: _refused("A topic's name is checked.", "CreateTopics", answers(17)),
-        2: _refused("A topic that does not exist cannot be deleted.", "DeleteTopics", answers(3)),
-        3: _refused("A topic that does not exist cannot grow.", "CreatePartitions", answers(3)),
-        4: _refused(
-            "The configuration of a topic that does not exist cannot be changed.",
-            "IncrementalAlterConfigs",
-            answers(3),
-        ),
-        5: _refused(
-            "The configuration of a topic that does not exist cannot be replaced.",
-            "AlterConfigs",
-            answers(3),
-        ),
-        6: _refused(
-            "A partition that does not exist cannot elect a leader.", "ElectLeaders", answers(3)
-        ),
-        7: _refused(
-            "A partition that does not exist cannot be reassigned.",
-            "AlterPartitionReassignments",
-            answers(3),
-        ),
-        8: leader_exchange(
-            "Reassignments under way are listed.",
-            _TABLE,
-            send=lambda quorum: ListPartitionReassignmentsRequest(),
-            expect=answers(0),
-        ),
-        9: _refused(
-            "A broker that is not registered cannot be unregistered.",
-            "UnregisterBroker",
-            answers(102),
-        ),
-        10: _refused(
-            "A quota for a kind of entity that does not exist gets INVALID_REQUEST.",
-            "AlterClientQuotas",
-            answers(42),
-        ),
-        11: _refused(
-            "Credentials that are not there cannot be deleted.",
-            "AlterUserScramCredentials",
-            answers(91),
-            kip(554, "AlterUserScramCredentials"),
-        ),
-        12: leader_exchange(
-            "A controller describes its own configuration.",
-            kip(919, "New APIs"),
-            send=lambda quorum: describe_config(ResourceType.BROKER, str(quorum.leader_id)),
-            expect=answers(0, text="with keys", where=lambda response: response.results[0].configs),
-        ),
-        13: leader_exchange(
-            "A controller does not describe another node's configuration.",
-            kafka("ConfigHelper.createResponseConfig"),
-            send=lambda quorum: describe_config(ResourceType.BROKER, str(NOBODY)),
-            expect=answers(42),
-        ),
-        14: leader_exchange(
-            "A controller does not describe a topic that does not exist.",
-            kafka("ConfigHelper.createResponseConfig"),
-            send=lambda quorum: describe_config(ResourceType.TOPIC, TOPIC),
-            expect=answers(3),
-        ),
-        15: leader_exchange(
-            "A value that a topic's key cannot have gets INVALID_CONFIG.",
-            kip(339, "Proposed Changes"),
-            send=lambda quorum: set_config(ResourceType.TOPIC, TOPIC, "retention.ms", "soon"),
-            expect=answers(3) | answers(40),
-        ),
-        16: leader_exchange(
-            "ACLs are described, or SECURITY_DISABLED without an authorizer.",
-            _TABLE,
-            send=lambda quorum: DescribeAclsRequest(
-                resource_type_filter=_ANY,
-                resource_name_filter=None,
-                pattern_type_filter=_MATCH,
-                principal_filter=None,
-                host_filter=None,
-                operation=_ANY,
-                permission_type=_ANY,
-            ),
-            expect=answers(0) | answers(54),
-        ),
-        17: leader_exchange(
-            "Delegation tokens are described, or refused where they are off.",
-            _TABLE,
-            send=lambda quorum: DescribeDelegationTokenRequest(owners=None),
-            expect=answers(0) | answers(61) | answers(64),
-        ),
-        18: leader_exchange(
-            "A controller that is not registered cannot be unregistered, nor any at old levels.",
-            kip(1312, "UnregisterController"),
-            send=lambda quorum: UnregisterControllerRequest(controller_id=NOBODY),
-            expect=answers(136) | answers(35),
-        ),
-    },
+SECTION[1] = _refused(
+    "A topic's name is checked.", "CreateTopics", answers(ErrorCode.INVALID_TOPIC_EXCEPTION)
+)
+SECTION[2] = _refused(
+    "A topic that does not exist cannot be deleted.",
+    "DeleteTopics",
+    answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+)
+SECTION[3] = _refused(
+    "A topic that does not exist cannot grow.",
+    "CreatePartitions",
+    answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+)
+SECTION[4] = _refused(
+    "The configuration of a topic that does not exist cannot be changed.",
+    "IncrementalAlterConfigs",
+    answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+)
+SECTION[5] = _refused(
+    "The configuration of a topic that does not exist cannot be replaced.",
+    "AlterConfigs",
+    answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+)
+SECTION[6] = _refused(
+    "A partition that does not exist cannot elect a leader.",
+    "ElectLeaders",
+    answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+)
+SECTION[7] = _refused(
+    "A partition that does not exist cannot be reassigned.",
+    "AlterPartitionReassignments",
+    answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+)
+SECTION[8] = leader_exchange(
+    "Reassignments under way are listed.",
+    _TABLE,
+    send=lambda quorum: ListPartitionReassignmentsRequest(),
+    expect=answers(ErrorCode.NONE),
+)
+SECTION[9] = _refused(
+    "A broker that is not registered cannot be unregistered.",
+    "UnregisterBroker",
+    answers(ErrorCode.BROKER_ID_NOT_REGISTERED),
+)
+SECTION[10] = _refused(
+    "A quota for a kind of entity that does not exist gets INVALID_REQUEST.",
+    "AlterClientQuotas",
+    answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[11] = _refused(
+    "Credentials that are not there cannot be deleted.",
+    "AlterUserScramCredentials",
+    answers(ErrorCode.RESOURCE_NOT_FOUND),
+    kip(554, "AlterUserScramCredentials"),
+)
+SECTION[12] = leader_exchange(
+    "A controller describes its own configuration.",
+    kip(919, "New APIs"),
+    send=lambda quorum: describe_config(ResourceType.BROKER, str(quorum.leader_id)),
+    expect=answers(
+        ErrorCode.NONE, text="with keys", where=lambda response: response.results[0].configs
+    ),
+)
+SECTION[13] = leader_exchange(
+    "A controller does not describe another node's configuration.",
+    kafka("ConfigHelper.createResponseConfig"),
+    send=lambda quorum: describe_config(ResourceType.BROKER, str(NOBODY)),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[14] = leader_exchange(
+    "A controller does not describe a topic that does not exist.",
+    kafka("ConfigHelper.createResponseConfig"),
+    send=lambda quorum: describe_config(ResourceType.TOPIC, TOPIC),
+    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+)
+SECTION[15] = leader_exchange(
+    "A value that a topic's key cannot have gets INVALID_CONFIG.",
+    kip(339, "Proposed Changes"),
+    send=lambda quorum: set_config(ResourceType.TOPIC, TOPIC, "retention.ms", "soon"),
+    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) | answers(ErrorCode.INVALID_CONFIG),
+)
+SECTION[16] = leader_exchange(
+    "ACLs are described, or SECURITY_DISABLED without an authorizer.",
+    _TABLE,
+    send=lambda quorum: DescribeAclsRequest(
+        resource_type_filter=_ANY,
+        resource_name_filter=None,
+        pattern_type_filter=_MATCH,
+        principal_filter=None,
+        host_filter=None,
+        operation=_ANY,
+        permission_type=_ANY,
+    ),
+    expect=answers(ErrorCode.NONE) | answers(ErrorCode.SECURITY_DISABLED),
+)
+SECTION[17] = leader_exchange(
+    "Delegation tokens are described, or refused where they are off.",
+    _TABLE,
+    send=lambda quorum: DescribeDelegationTokenRequest(owners=None),
+    expect=answers(ErrorCode.NONE)
+    | answers(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
+    | answers(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
+)
+SECTION[18] = leader_exchange(
+    "A controller that is not registered cannot be unregistered, nor any at old levels.",
+    kip(1312, "UnregisterController"),
+    send=lambda quorum: UnregisterControllerRequest(controller_id=NOBODY),
+    expect=answers(ErrorCode.CONTROLLER_ID_NOT_REGISTERED) | answers(ErrorCode.UNSUPPORTED_VERSION),
 )

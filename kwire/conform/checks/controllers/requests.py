@@ -23,11 +23,7 @@ from kwire.messages.a45_alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
-from kwire.messages.a49_alter_client_quotas import (
-    AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
-)
+from kwire.messages.a49_alter_client_quotas import AlterClientQuotasRequest, EntityData, EntryData
 from kwire.messages.a51_alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 
 from kwire.conform.bad_bytes import API_VERSIONS, good_frame, others_served
-from kwire.conform.check import CheckSection, scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.expectation import answers, expect, expect_equal, judge
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.safe_requests import first_request
 from kwire.conform.server import Server
-from kwire.conform.source import guide
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need, ServerRole, guide
+from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.registry import api_key
 from kwire.net.negotiation import api_versions_request
+
+SECTION = CheckSection(
+    "frames/delivery", "Delivery of frames: in pieces, several at once, in order"
+)
 
 _NETWORK = guide("Network")
 _PIPELINED = 20
@@ -32,23 +35,26 @@ async def _ids(server: Server, count: int) -> list[int]:
     return [int.from_bytes(frame[:4], "big") for frame in frames]
 
 
-@scenario("A request that comes byte by byte is answered.", _NETWORK)
-async def _byte_by_byte(server: Server) -> None:
+@SECTION.check(1, _NETWORK)
+async def _(server: Server) -> None:
+    """A request that comes byte by byte is answered."""
     connection = await server.connection()
     for byte in good_frame():
         await connection.send(bytes([byte]))
         await asyncio.sleep(0.002)  # else the kernel sends several at once
-    judge(await connection.reaction(API_VERSIONS, 0, 1), answers(0))
+    judge(await connection.reaction(API_VERSIONS, 0, 1), answers(ErrorCode.NONE))
 
 
-@scenario("Two requests that come in one segment are both answered, in order.", _NETWORK)
-async def _two_at_once(server: Server) -> None:
+@SECTION.check(2, _NETWORK)
+async def _(server: Server) -> None:
+    """Two requests that come in one segment are both answered, in order."""
     await (await server.connection()).send(good_frame(1) + good_frame(2))
     expect_equal("correlation ids", await _ids(server, 2), [1, 2])
 
 
-@scenario("A request and the beginning of the next in one segment are told apart.", _NETWORK)
-async def _one_and_a_half(server: Server) -> None:
+@SECTION.check(3, _NETWORK)
+async def _(server: Server) -> None:
+    """A request and the beginning of the next in one segment are told apart."""
     connection = await server.connection()
     second = good_frame(2)
     await connection.send(good_frame(1) + second[:6])
@@ -57,8 +63,9 @@ async def _one_and_a_half(server: Server) -> None:
     expect_equal("correlation ids", await _ids(server, 1), [2])
 
 
-@scenario("Requests that do not wait for answers are answered in their order.", _NETWORK)
-async def _pipelined(server: Server) -> None:
+@SECTION.check(4, _NETWORK)
+async def _(server: Server) -> None:
+    """Requests that do not wait for answers are answered in their order."""
     connection = await server.connection()
     other, version = first_request(server.target.versions)
     frames = [
@@ -72,13 +79,9 @@ async def _pipelined(server: Server) -> None:
     expect(ids == list(range(_PIPELINED)), "answers in order", ids)
 
 
-@scenario(
-    "A quick request behind a Fetch that waits is answered behind it.",
-    _NETWORK,
-    role=ServerRole.BROKER,
-    needs=Need.RESOURCES,
-)
-async def _behind_a_fetch(server: Server) -> None:
+@SECTION.check(5, _NETWORK, role=ServerRole.BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A quick request behind a Fetch that waits is answered behind it."""
     connection = await server.connection()
     name = await server.topic()
     topics = [MetadataRequestTopic(name=name)]
@@ -90,25 +93,28 @@ async def _behind_a_fetch(server: Server) -> None:
     fetch.topics = [FetchTopic(partitions=[partition], **named)]
     await connection.send(connection.frame(fetch, version, correlation_id=1) + good_frame(2))
     judge(await connection.reaction(api_key("Fetch"), version, 1), answers())
-    judge(await connection.reaction(API_VERSIONS, 0, 2), answers(0))
+    judge(await connection.reaction(API_VERSIONS, 0, 2), answers(ErrorCode.NONE))
 
 
-@scenario("A client that stops sending still gets its answers, or is disconnected.", _NETWORK)
-async def _half_closed(server: Server) -> None:
+@SECTION.check(6, _NETWORK)
+async def _(server: Server) -> None:
+    """A client that stops sending still gets its answers, or is disconnected."""
     connection = await server.connection()
     server.allowed_ends = frozenset(ConnectionState)
     await connection.send(good_frame())
     connection.end_sending()
     first = await connection.reaction(API_VERSIONS, 0, 1)
     if first.frame is not None:
-        judge(first, answers(0))
+        judge(first, answers(ErrorCode.NONE))
         await connection.receive()
     if not connection.state.ended:
         raise Deviation("the connection ended", "open", ConformanceVerdict.DIFFERS)
 
 
-@scenario("Many connections at once are all served.", _NETWORK)
-async def _many(server: Server) -> None:
+@SECTION.check(7, _NETWORK)
+async def _(server: Server) -> None:
+    """Many connections at once are all served."""
+
     async def ask() -> None:
         connection = await server.new_connection()
         await connection.ask(api_versions_request(), 0)
@@ -116,27 +122,12 @@ async def _many(server: Server) -> None:
     await asyncio.gather(*(ask() for _ in range(_CONNECTIONS)))
 
 
-@scenario("A connection that is cut within a request harms no other.", _NETWORK)
-async def _cut(server: Server) -> None:
+@SECTION.check(8, _NETWORK)
+async def _(server: Server) -> None:
+    """A connection that is cut within a request harms no other."""
     for _ in range(5):
         connection = await server.new_connection()
         await connection.send(good_frame()[:7])
         await connection.close()
     await others_served(server)
     await server.ask(api_versions_request(), 0)
-
-
-SECTION = CheckSection(
-    "frames/delivery",
-    "Delivery of frames: in pieces, several at once, in order",
-    {
-        1: _byte_by_byte,
-        2: _two_at_once,
-        3: _one_and_a_half,
-        4: _pipelined,
-        5: _behind_a_fetch,
-        6: _half_closed,
-        7: _many,
-        8: _cut,
-    },
-)

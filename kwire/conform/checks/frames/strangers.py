@@ -5,7 +5,9 @@ from __future__ import annotations
 from kwire.conform.bad_bytes import NOT_CLOSED, sends, sends_each
 from kwire.conform.check import CheckSection
 from kwire.conform.raw_frames import NO_TAGS, raw_header, sized
-from kwire.conform.source import guide, kafka
+from kwire.conform.vocabulary import guide, kafka
+
+SECTION = CheckSection("frames/strangers", "Requests of no API, and bytes of other protocols")
 
 _KEYS = kafka("ApiKeys.forId")
 _HTTP = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -27,51 +29,45 @@ def stranger(key: int, version: int = 0, tags: bytes | None = None) -> bytes:
     return sized(raw_header(key, version, 1, tags=tags))
 
 
-SECTION = CheckSection(
-    "frames/strangers",
-    "Requests of no API, and bytes of other protocols",
-    {
-        1: sends(
-            "An unknown API key ends the connection, and nothing else.",
-            _KEYS,
-            stranger(999),
-            differs=NOT_CLOSED,
-            alone=True,
-        ),
-        2: sends(
-            "The greatest API key ends the connection, and nothing else.",
-            _KEYS,
-            stranger(32_767),
-            differs=NOT_CLOSED,
-            alone=True,
-        ),
-        3: sends(
-            "A negative API key ends the connection, and nothing else.",
-            _KEYS,
-            stranger(-1),
-            differs=NOT_CLOSED,
-            alone=True,
-        ),
-        4: sends(
-            "An unknown API key in a flexible header ends the connection.",
-            _KEYS,
-            stranger(999, 3, NO_TAGS),
-            differs=NOT_CLOSED,
-            alone=True,
-        ),
-        5: sends(
-            "A negative version of an API other than ApiVersions ends the connection.",
-            guide("Protocol compatibility"),
-            stranger(3, -1),
-            differs=NOT_CLOSED,
-            alone=True,
-        ),
-        6: sends_each(
-            "The first bytes of another protocol end the connection.",
-            kafka("NetworkReceive.readFrom"),
-            _PROTOCOLS,
-            differs=NOT_CLOSED,
-            alone=True,
-        ),
-    },
+SECTION[1] = sends(
+    "An unknown API key ends the connection, and nothing else.",
+    _KEYS,
+    stranger(999),
+    differs=NOT_CLOSED,
+    alone=True,
+)
+SECTION[2] = sends(
+    "The greatest API key ends the connection, and nothing else.",
+    _KEYS,
+    stranger(32_767),
+    differs=NOT_CLOSED,
+    alone=True,
+)
+SECTION[3] = sends(
+    "A negative API key ends the connection, and nothing else.",
+    _KEYS,
+    stranger(-1),
+    differs=NOT_CLOSED,
+    alone=True,
+)
+SECTION[4] = sends(
+    "An unknown API key in a flexible header ends the connection.",
+    _KEYS,
+    stranger(999, 3, NO_TAGS),
+    differs=NOT_CLOSED,
+    alone=True,
+)
+SECTION[5] = sends(
+    "A negative version of an API other than ApiVersions ends the connection.",
+    guide("Protocol compatibility"),
+    stranger(3, -1),
+    differs=NOT_CLOSED,
+    alone=True,
+)
+SECTION[6] = sends_each(
+    "The first bytes of another protocol end the connection.",
+    kafka("NetworkReceive.readFrom"),
+    _PROTOCOLS,
+    differs=NOT_CLOSED,
+    alone=True,
 )

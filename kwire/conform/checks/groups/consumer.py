@@ -10,7 +10,8 @@ from uuid import uuid4
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.a68_consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     TopicPartitions,
@@ -61,7 +62,7 @@ class ConsumerMember:
             "topic_partitions": [],
         }
         answer = await self.heartbeat(version, **(own | fields))
-        if answer.error_code == 0:
+        if answer.error_code == ErrorCode.NONE:
             self.member_id = answer.member_id or self.member_id
             self._take(answer)
             member_id = self.member_id
@@ -73,13 +74,13 @@ class ConsumerMember:
     async def joined(self, version: int | None = None, **fields: Any) -> Any:
         """Join, which must be accepted."""
         answer = await self.join(version, **fields)
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         return answer
 
     async def beat(self) -> Any:
         """Tell what it owns, which must be accepted; take over epoch and assignment."""
         answer = await self.heartbeat(topic_partitions=self.assignment)
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         self._take(answer)
         return answer
 
@@ -105,10 +106,7 @@ class ConsumerMember:
     async def _removed(self, member_id: str, fields: dict[str, Any]) -> None:
         group = fields.get("group_id", self.group)
         request = ConsumerGroupHeartbeatRequest(
-            group_id=group,
-            member_id=member_id,
-            member_epoch=LEAVES,
-            instance_id=self.instance_id,
+            group_id=group, member_id=member_id, member_epoch=LEAVES, instance_id=self.instance_id
         )
         with suppress(Skipped):
             await self.connection.ask(request)

@@ -9,7 +9,8 @@ from kwire.conform.check import Check, broker_scenario
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_equal, expect_error, expect_refused
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource
+from kwire.conform.vocabulary import SentenceSource
+from kwire.error_codes import ErrorCode
 from kwire.messages.a16_list_groups import ListGroupsRequest
 
 _INVALID_REQUEST = 42
@@ -71,12 +72,16 @@ def leaving_member(new_member: NewMember, source: SentenceSource) -> Check:
     @broker_scenario("A member that leaves is unknown afterwards.", source)
     async def leaves(server: Server) -> None:
         member = await new_member(server)
-        expect_error(await member.join(), 0)
+        expect_error(await member.join(), ErrorCode.NONE)
         epoch = member.epoch
         answer = await member.heartbeat(member_epoch=_LEAVES)
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         expect_equal("epoch", answer.member_epoch, _LEAVES)
-        expect_error(await member.heartbeat(member_epoch=epoch), 25, 69)
+        expect_error(
+            await member.heartbeat(member_epoch=epoch),
+            ErrorCode.UNKNOWN_MEMBER_ID,
+            ErrorCode.GROUP_ID_NOT_FOUND,
+        )
 
     return leaves
 

@@ -6,17 +6,14 @@ import asyncio
 from typing import Any
 
 from kwire.conform.check import CheckSection, broker_scenario
-from kwire.conform.checks.groups.member import (
-    METADATA,
-    PROTOCOL,
-    TYPE,
-    new_member,
-    stable_member,
-)
+from kwire.conform.checks.groups.member import METADATA, PROTOCOL, TYPE, new_member, stable_member
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kip
+from kwire.conform.vocabulary import guide, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a11_join_group import JoinGroupRequest, JoinGroupRequestProtocol
+
+SECTION = CheckSection("groups/join", "JoinGroup of classic groups")
 
 _GROUPS = guide("Group Membership API")
 _MEMBER_ID_FIRST = 4
@@ -34,26 +31,29 @@ def _refuses(what: str, code: int, error: str, **fields: Any) -> Any:
     return refuses
 
 
-@broker_scenario("A member that names no id gets one with MEMBER_ID_REQUIRED.", kip(394))
-async def _id_required(server: Server) -> None:
+@SECTION.broker_check(7, kip(394))
+async def _(server: Server) -> None:
+    """A member that names no id gets one with MEMBER_ID_REQUIRED."""
     member = await new_member(server)
     member.connection.demand(JoinGroupRequest, _MEMBER_ID_FIRST)
     answer = await member.join()
-    expect_error(answer, 79)
+    expect_error(answer, ErrorCode.MEMBER_ID_REQUIRED)
     expect(answer.member_id, "a member id", repr(answer.member_id))
     expect_equal("generation", answer.generation_id, -1)
 
 
-@broker_scenario("Up to v3 a member that names no id joins at once.", kip(394))
-async def _joins_at_once(server: Server) -> None:
+@SECTION.broker_check(8, kip(394))
+async def _(server: Server) -> None:
+    """Up to v3 a member that names no id joins at once."""
     member = await new_member(server)
     answer = await member.join(_MEMBER_ID_FIRST - 1)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect(answer.member_id, "a member id", repr(answer.member_id))
 
 
-@broker_scenario("A member joins with the id that MEMBER_ID_REQUIRED gave, and keeps it.", kip(394))
-async def _id_is_known(server: Server) -> None:
+@SECTION.broker_check(9, kip(394))
+async def _(server: Server) -> None:
+    """A member joins with the id that MEMBER_ID_REQUIRED gave, and keeps it."""
     member = await new_member(server)
     member.connection.demand(JoinGroupRequest, _MEMBER_ID_FIRST)
     given: list[str] = []
@@ -61,16 +61,17 @@ async def _id_is_known(server: Server) -> None:
     async def joins() -> bool:
         given.append((await member.join(member_id="")).member_id)
         answer = await member.join()
-        return bool(answer.error_code == 0)  # up to Kafka 3.6 it may have forgotten the id
+        return bool(
+            answer.error_code == ErrorCode.NONE
+        )  # up to Kafka 3.6 it may have forgotten the id
 
     await server.wait_for("the given id accepted", joins)
     expect_equal("member id", member.member_id, given[-1])
 
 
-@broker_scenario(
-    "The first member leads generation 1 and learns of all members with their metadata.", _GROUPS
-)
-async def _first_leads(server: Server) -> None:
+@SECTION.broker_check(10, _GROUPS)
+async def _(server: Server) -> None:
+    """The first member leads generation 1 and learns of all members with their metadata."""
     member = await new_member(server)
     answer = await member.joined()
     expect_equal("leader", answer.leader, member.member_id)
@@ -80,18 +81,17 @@ async def _first_leads(server: Server) -> None:
     expect_equal("protocol", answer.protocol_name, PROTOCOL)
 
 
-@broker_scenario("From v7 on the answer has the protocol type.", kip(559))
-async def _protocol_type(server: Server) -> None:
+@SECTION.broker_check(11, kip(559))
+async def _(server: Server) -> None:
+    """From v7 on the answer has the protocol type."""
     member = await new_member(server)
     member.connection.demand(JoinGroupRequest, _WITH_TYPE)
     expect_equal("protocol type", (await member.joined()).protocol_type, TYPE)
 
 
-@broker_scenario(
-    "A second member makes a new generation, in which only the leader learns of the members.",
-    _GROUPS,
-)
-async def _second_member(server: Server) -> None:
+@SECTION.broker_check(12, _GROUPS)
+async def _(server: Server) -> None:
+    """A second member makes a new generation, in which only the leader learns of the members."""
     leader = await stable_member(server)
     follower = await new_member(server, leader.group)
     await follower.join()
@@ -114,39 +114,45 @@ def _refuses_second(what: str, **fields: Any) -> Any:
     async def refuses(server: Server) -> None:
         leader = await stable_member(server)
         second = await new_member(server, leader.group)
-        expect_error(await second.join(**fields), 23)
+        expect_error(await second.join(**fields), ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
     return refuses
 
 
 _OTHER = [JoinGroupRequestProtocol(name="other", metadata=METADATA)]
 
-SECTION = CheckSection(
-    "groups/join",
-    "JoinGroup of classic groups",
-    {
-        1: _refuses("An empty group id", 24, "INVALID_GROUP_ID", group_id=""),
-        2: _refuses(
-            "A session timeout of 1 ms", 26, "INVALID_SESSION_TIMEOUT", session_timeout_ms=1
-        ),
-        3: _refuses(
-            "A session timeout of 24 days",
-            26,
-            "INVALID_SESSION_TIMEOUT",
-            session_timeout_ms=2**31 - 1,
-        ),
-        4: _refuses(
-            "A member id that no member was given", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
-        ),
-        5: _refuses("A member without protocols", 23, "INCONSISTENT_GROUP_PROTOCOL", protocols=[]),
-        6: _refuses("An empty protocol type", 23, "INCONSISTENT_GROUP_PROTOCOL", protocol_type=""),
-        7: _id_required,
-        8: _joins_at_once,
-        9: _id_is_known,
-        10: _first_leads,
-        11: _protocol_type,
-        12: _second_member,
-        13: _refuses_second("Another protocol type than the group's", protocol_type="other"),
-        14: _refuses_second("A member without a protocol of the others", protocols=_OTHER),
-    },
+SECTION[1] = _refuses(
+    "An empty group id", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", group_id=""
 )
+SECTION[2] = _refuses(
+    "A session timeout of 1 ms",
+    ErrorCode.INVALID_SESSION_TIMEOUT,
+    "INVALID_SESSION_TIMEOUT",
+    session_timeout_ms=1,
+)
+SECTION[3] = _refuses(
+    "A session timeout of 24 days",
+    ErrorCode.INVALID_SESSION_TIMEOUT,
+    "INVALID_SESSION_TIMEOUT",
+    session_timeout_ms=2**31 - 1,
+)
+SECTION[4] = _refuses(
+    "A member id that no member was given",
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    "UNKNOWN_MEMBER_ID",
+    member_id="nobody",
+)
+SECTION[5] = _refuses(
+    "A member without protocols",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocols=[],
+)
+SECTION[6] = _refuses(
+    "An empty protocol type",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocol_type="",
+)
+SECTION[13] = _refuses_second("Another protocol type than the group's", protocol_type="other")
+SECTION[14] = _refuses_second("A member without a protocol of the others", protocols=_OTHER)

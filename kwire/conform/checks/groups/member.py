@@ -9,7 +9,8 @@ from typing import Any
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.a11_join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kwire.messages.a12_heartbeat import HeartbeatRequest
 from kwire.messages.a13_leave_group import LeaveGroupRequest, MemberIdentity
@@ -57,7 +58,7 @@ class ClassicMember:
             "protocols": [protocol],
         }
         answer = await self.connection.ask_coordinator(JoinGroupRequest(**(own | fields)), version)
-        if answer.error_code in (0, _MEMBER_ID_REQUIRED):
+        if answer.error_code in (ErrorCode.NONE, _MEMBER_ID_REQUIRED):
             self.take(answer.member_id)
             self.generation = answer.generation_id
             self.is_leader = answer.leader == answer.member_id
@@ -83,7 +84,7 @@ class ClassicMember:
             if answer.error_code != _UNKNOWN_MEMBER_ID:
                 break
             self.member_id = ""
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         return answer
 
     async def sync(self, version: int | None = None, **fields: Any) -> Any:
@@ -151,5 +152,5 @@ async def stable_member(
     """Return the only member of a new group, after JoinGroup and SyncGroup."""
     member = await new_member(server, group, instance_id)
     await member.joined()
-    expect_error(await member.sync(), 0)
+    expect_error(await member.sync(), ErrorCode.NONE)
     return member

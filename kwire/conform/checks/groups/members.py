@@ -16,26 +16,31 @@ from kwire.conform.checks.groups.member import (
 )
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kip
+from kwire.conform.vocabulary import guide, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a13_leave_group import LeaveGroupRequest
 from kwire.messages.a14_sync_group import SyncGroupRequest
+
+SECTION = CheckSection("groups/members", "SyncGroup, Heartbeat and LeaveGroup of classic groups")
 
 _GROUPS = guide("Group Membership API")
 _WITH_PROTOCOL = 5
 """The first version of SyncGroup with type and name of the protocol (KIP-559)."""
 
 
-@broker_scenario("SyncGroup hands each member what the leader assigned to it.", _GROUPS)
-async def _assigned(server: Server) -> None:
+@SECTION.broker_check(1, _GROUPS)
+async def _(server: Server) -> None:
+    """SyncGroup hands each member what the leader assigned to it."""
     member = await new_member(server)
     await member.joined()
     answer = await member.sync()
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("assignment", answer.assignment, ASSIGNMENT)
 
 
-@broker_scenario("From v5 on SyncGroup's answer has type and name of the protocol.", kip(559))
-async def _names_protocol(server: Server) -> None:
+@SECTION.broker_check(2, kip(559))
+async def _(server: Server) -> None:
+    """From v5 on SyncGroup's answer has type and name of the protocol."""
     member = await new_member(server)
     member.connection.demand(SyncGroupRequest, _WITH_PROTOCOL)
     await member.joined()
@@ -43,11 +48,12 @@ async def _names_protocol(server: Server) -> None:
     expect_equal("protocol", (answer.protocol_type, answer.protocol_name), (TYPE, PROTOCOL))
 
 
-@broker_scenario("A stable group's member that syncs again gets the same assignment.", _GROUPS)
-async def _assigned_again(server: Server) -> None:
+@SECTION.broker_check(3, _GROUPS)
+async def _(server: Server) -> None:
+    """A stable group's member that syncs again gets the same assignment."""
     member = await stable_member(server)
     answer = await member.sync(assignments=[])
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("assignment", answer.assignment, ASSIGNMENT)
 
 
@@ -67,7 +73,7 @@ def _refuses_heartbeat(what: str, code: int, error: str, **fields: Any) -> Any:
     @broker_scenario(f"Heartbeat with {what} gets {error}.", _GROUPS)
     async def refuses(server: Server) -> None:
         member = await stable_member(server)
-        expect_error(await member.heartbeat(), 0)
+        expect_error(await member.heartbeat(), ErrorCode.NONE)
         expect_error(await member.heartbeat(**fields), code)
 
     return refuses
@@ -82,74 +88,96 @@ def _refuses_unknown_group(name: str, code: int, error: str, group: str | None) 
         member.member_id, member.generation = "nobody", 1
         fields: dict[str, Any] = {} if group is None else {"group_id": group}
         send = member.heartbeat if name == "Heartbeat" else member.sync
-        expect_error(await send(**fields), code, differs=(16, 24, 25, 69))
+        expect_error(
+            await send(**fields),
+            code,
+            differs=(
+                ErrorCode.NOT_COORDINATOR,
+                ErrorCode.INVALID_GROUP_ID,
+                ErrorCode.UNKNOWN_MEMBER_ID,
+                ErrorCode.GROUP_ID_NOT_FOUND,
+            ),
+        )
 
     return refuses
 
 
-@broker_scenario("A member that has left gets UNKNOWN_MEMBER_ID.", _GROUPS)
-async def _left(server: Server) -> None:
+@SECTION.broker_check(14, _GROUPS)
+async def _(server: Server) -> None:
+    """A member that has left gets UNKNOWN_MEMBER_ID."""
     member = await stable_member(server)
-    expect_error(await member.leave(), 0)
-    expect_error(await member.heartbeat(), 25)
+    expect_error(await member.leave(), ErrorCode.NONE)
+    expect_error(await member.heartbeat(), ErrorCode.UNKNOWN_MEMBER_ID)
 
 
-@broker_scenario("Up to v2 LeaveGroup of an unknown member gets UNKNOWN_MEMBER_ID.", kip(345))
-async def _unknown_leaves(server: Server) -> None:
+@SECTION.broker_check(15, kip(345))
+async def _(server: Server) -> None:
+    """Up to v2 LeaveGroup of an unknown member gets UNKNOWN_MEMBER_ID."""
     member = await new_member(server)
     answer = await member.leave(LEAVE_MANY - 1, member_id="nobody")
-    expect_error(answer, 25, differs=(69,))
+    expect_error(answer, ErrorCode.UNKNOWN_MEMBER_ID, differs=(ErrorCode.GROUP_ID_NOT_FOUND,))
 
 
-@broker_scenario("From v3 on LeaveGroup answers each member for itself.", kip(345))
-async def _unknown_among_many(server: Server) -> None:
+@SECTION.broker_check(16, kip(345))
+async def _(server: Server) -> None:
+    """From v3 on LeaveGroup answers each member for itself."""
     member = await stable_member(server)
     member.connection.demand(LeaveGroupRequest, LEAVE_MANY)
     answer = await member.leave(member_id="nobody")
     expect_equal("error of the whole", answer.error_code, 0)
     expect_equal("errors", [m.error_code for m in answer.members], [25])
-    expect_error(await member.heartbeat(), 0)
+    expect_error(await member.heartbeat(), ErrorCode.NONE)
 
 
-@broker_scenario("Between JoinGroup and SyncGroup Heartbeat is accepted.", _GROUPS)
-async def _before_sync(server: Server) -> None:
+@SECTION.broker_check(17, _GROUPS)
+async def _(server: Server) -> None:
+    """Between JoinGroup and SyncGroup Heartbeat is accepted."""
     member = await new_member(server)
     await member.joined()
-    expect_error(await member.heartbeat(), 0, 27)
+    expect_error(await member.heartbeat(), ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS)
 
 
-@broker_scenario("A broker that does not coordinate the group answers NOT_COORDINATOR.", _GROUPS)
-async def _not_coordinator(server: Server) -> None:
+@SECTION.broker_check(18, _GROUPS)
+async def _(server: Server) -> None:
+    """A broker that does not coordinate the group answers NOT_COORDINATOR."""
     member = await stable_member(server)
     elsewhere = replace(member, connection=await server.another_node(member.connection))
-    expect_error(await elsewhere.heartbeat(), 16)
+    expect_error(await elsewhere.heartbeat(), ErrorCode.NOT_COORDINATOR)
 
 
-SECTION = CheckSection(
-    "groups/members",
-    "SyncGroup, Heartbeat and LeaveGroup of classic groups",
-    {
-        1: _assigned,
-        2: _names_protocol,
-        3: _assigned_again,
-        4: _refuses_sync("an unknown member id", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"),
-        5: _refuses_sync("another generation", 22, "ILLEGAL_GENERATION", generation_id=7),
-        6: _refuses_sync(
-            "another protocol type", 23, "INCONSISTENT_GROUP_PROTOCOL", protocol_type="other"
-        ),
-        7: _refuses_sync(
-            "another protocol", 23, "INCONSISTENT_GROUP_PROTOCOL", protocol_name="other"
-        ),
-        8: _refuses_heartbeat("an unknown member id", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"),
-        9: _refuses_heartbeat("another generation", 22, "ILLEGAL_GENERATION", generation_id=7),
-        10: _refuses_unknown_group("Heartbeat", 25, "UNKNOWN_MEMBER_ID", None),
-        11: _refuses_unknown_group("SyncGroup", 25, "UNKNOWN_MEMBER_ID", None),
-        12: _refuses_unknown_group("Heartbeat", 24, "INVALID_GROUP_ID", ""),
-        13: _refuses_unknown_group("SyncGroup", 24, "INVALID_GROUP_ID", ""),
-        14: _left,
-        15: _unknown_leaves,
-        16: _unknown_among_many,
-        17: _before_sync,
-        18: _not_coordinator,
-    },
+SECTION[4] = _refuses_sync(
+    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[5] = _refuses_sync(
+    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
+)
+SECTION[6] = _refuses_sync(
+    "another protocol type",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocol_type="other",
+)
+SECTION[7] = _refuses_sync(
+    "another protocol",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocol_name="other",
+)
+SECTION[8] = _refuses_heartbeat(
+    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[9] = _refuses_heartbeat(
+    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
+)
+SECTION[10] = _refuses_unknown_group(
+    "Heartbeat", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
+)
+SECTION[11] = _refuses_unknown_group(
+    "SyncGroup", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
+)
+SECTION[12] = _refuses_unknown_group(
+    "Heartbeat", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
+)
+SECTION[13] = _refuses_unknown_group(
+    "SyncGroup", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
 )

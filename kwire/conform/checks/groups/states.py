@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.committed import new_offsets
 from kwire.conform.checks.groups.member import (
     ASSIGNMENT,
@@ -17,10 +17,13 @@ from kwire.conform.checks.groups.member import (
 )
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kip
+from kwire.conform.vocabulary import guide, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a15_describe_groups import DescribeGroupsRequest
 from kwire.messages.a16_list_groups import ListGroupsRequest
 from kwire.messages.a42_delete_groups import DeleteGroupsRequest
+
+SECTION = CheckSection("groups/states", "Descriptions, lists and deletion of groups")
 
 _DESCRIBE = guide("DescribeGroups API")
 _NOT_FOUND = 6
@@ -35,30 +38,34 @@ async def _describe(server: Server, group: str, version: int | None = None) -> A
     return answer.groups[0]
 
 
-@broker_scenario("Up to v5 a group that does not exist is Dead, without an error.", _DESCRIBE)
-async def _dead(server: Server) -> None:
+@SECTION.broker_check(1, _DESCRIBE)
+async def _(server: Server) -> None:
+    """Up to v5 a group that does not exist is Dead, without an error."""
     described = await _describe(server, server.name(), _NOT_FOUND - 1)
-    expect_error(described, 0)
+    expect_error(described, ErrorCode.NONE)
     expect_equal("state", described.group_state, "Dead")
 
 
-@broker_scenario("From v6 on a group that does not exist gets GROUP_ID_NOT_FOUND.", kip(1043))
-async def _not_found(server: Server) -> None:
-    expect_error(await _describe(server, server.name(), _NOT_FOUND), 69)
+@SECTION.broker_check(2, kip(1043))
+async def _(server: Server) -> None:
+    """From v6 on a group that does not exist gets GROUP_ID_NOT_FOUND."""
+    expect_error(await _describe(server, server.name(), _NOT_FOUND), ErrorCode.GROUP_ID_NOT_FOUND)
 
 
-@broker_scenario("A group that has only offsets is Empty.", _DESCRIBE)
-async def _empty(server: Server) -> None:
+@SECTION.broker_check(3, _DESCRIBE)
+async def _(server: Server) -> None:
+    """A group that has only offsets is Empty."""
     offsets = await new_offsets(server)
     await offsets.commit(5)
     described = await _describe(server, offsets.group)
-    expect_error(described, 0)
+    expect_error(described, ErrorCode.NONE)
     expect_equal("state", described.group_state, "Empty")
     expect_equal("members", described.members, [])
 
 
-@broker_scenario("A stable group is described with its protocol and its members.", _DESCRIBE)
-async def _stable(server: Server) -> None:
+@SECTION.broker_check(4, _DESCRIBE)
+async def _(server: Server) -> None:
+    """A stable group is described with its protocol and its members."""
     member = await stable_member(server)
     described = await _describe(server, member.group)
     expect_equal("state", described.group_state, "Stable")
@@ -69,16 +76,18 @@ async def _stable(server: Server) -> None:
     expect_equal("metadata and assignment", content, [(METADATA, ASSIGNMENT)])
 
 
-@broker_scenario("Between JoinGroup and SyncGroup a group is CompletingRebalance.", _DESCRIBE)
-async def _completing(server: Server) -> None:
+@SECTION.broker_check(5, _DESCRIBE)
+async def _(server: Server) -> None:
+    """Between JoinGroup and SyncGroup a group is CompletingRebalance."""
     member = await new_member(server)
     await member.joined()
     described = await _describe(server, member.group)
     expect_equal("state", described.group_state, "CompletingRebalance")
 
 
-@broker_scenario("When its last member has left, a group is Empty, or already Dead.", _DESCRIBE)
-async def _left(server: Server) -> None:
+@SECTION.broker_check(6, _DESCRIBE)
+async def _(server: Server) -> None:
+    """When its last member has left, a group is Empty, or already Dead."""
     member = await stable_member(server)
     await member.leave()
     described = await _describe(server, member.group)
@@ -88,24 +97,22 @@ async def _left(server: Server) -> None:
 
 async def _listed(member: ClassicMember, version: int | None = None, **filters: Any) -> Any:
     answer = await member.connection.ask(ListGroupsRequest(**filters), version)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return next((group for group in answer.groups if group.group_id == member.group), None)
 
 
-@broker_scenario(
-    "ListGroups has every group of the broker, with its protocol type.", guide("ListGroups API")
-)
-async def _in_the_list(server: Server) -> None:
+@SECTION.broker_check(7, guide("ListGroups API"))
+async def _(server: Server) -> None:
+    """ListGroups has every group of the broker, with its protocol type."""
     member = await stable_member(server)
     group = await _listed(member)
     expect(group, "the group in the list", "none")
     expect_equal("protocol type", group.protocol_type, TYPE)
 
 
-@broker_scenario(
-    "From v4 on ListGroups returns states, and the filter leaves out others.", kip(518)
-)
-async def _by_state(server: Server) -> None:
+@SECTION.broker_check(8, kip(518))
+async def _(server: Server) -> None:
+    """From v4 on ListGroups returns states, and the filter leaves out others."""
     member = await stable_member(server)
     group = await _listed(member, _STATES, states_filter=("Stable",))
     expect(group, "it among the stable ones", "none")
@@ -114,8 +121,9 @@ async def _by_state(server: Server) -> None:
     expect(group is None, "it not among the empty ones", group)
 
 
-@broker_scenario("From v5 on ListGroups returns types, and the filter leaves out others.", kip(848))
-async def _by_type(server: Server) -> None:
+@SECTION.broker_check(9, kip(848))
+async def _(server: Server) -> None:
+    """From v5 on ListGroups returns types, and the filter leaves out others."""
     member = await stable_member(server)
     group = await _listed(member, _TYPES, types_filter=("classic",))
     expect(group, "it among the classic ones", "none")
@@ -129,42 +137,25 @@ async def _delete(server: Server, group: str) -> Any:
     return await coordinator.ask_coordinator(DeleteGroupsRequest(groups_names=(group,)))
 
 
-@broker_scenario("Deleting a group with members gets NON_EMPTY_GROUP.", kip(229))
-async def _non_empty(server: Server) -> None:
+@SECTION.broker_check(10, kip(229))
+async def _(server: Server) -> None:
+    """Deleting a group with members gets NON_EMPTY_GROUP."""
     member = await stable_member(server)
-    expect_error(await _delete(server, member.group), 68)
-    expect_error(await member.heartbeat(), 0)
+    expect_error(await _delete(server, member.group), ErrorCode.NON_EMPTY_GROUP)
+    expect_error(await member.heartbeat(), ErrorCode.NONE)
 
 
-@broker_scenario("Deleting a group that does not exist gets GROUP_ID_NOT_FOUND.", kip(229))
-async def _delete_unknown(server: Server) -> None:
-    expect_error(await _delete(server, server.name()), 69)
+@SECTION.broker_check(11, kip(229))
+async def _(server: Server) -> None:
+    """Deleting a group that does not exist gets GROUP_ID_NOT_FOUND."""
+    expect_error(await _delete(server, server.name()), ErrorCode.GROUP_ID_NOT_FOUND)
 
 
-@broker_scenario("An empty group is deleted together with its offsets.", kip(229))
-async def _deleted(server: Server) -> None:
+@SECTION.broker_check(12, kip(229))
+async def _(server: Server) -> None:
+    """An empty group is deleted together with its offsets."""
     offsets = await new_offsets(server)
     await offsets.commit(5)
-    expect_error(await _delete(server, offsets.group), 0)
+    expect_error(await _delete(server, offsets.group), ErrorCode.NONE)
     expect_equal("offset", (await offsets.fetched()).committed_offset, -1)
-    expect_error(await _delete(server, offsets.group), 69)
-
-
-SECTION = CheckSection(
-    "groups/states",
-    "Descriptions, lists and deletion of groups",
-    {
-        1: _dead,
-        2: _not_found,
-        3: _empty,
-        4: _stable,
-        5: _completing,
-        6: _left,
-        7: _in_the_list,
-        8: _by_state,
-        9: _by_type,
-        10: _non_empty,
-        11: _delete_unknown,
-        12: _deleted,
-    },
-)
+    expect_error(await _delete(server, offsets.group), ErrorCode.GROUP_ID_NOT_FOUND)

@@ -18,10 +18,12 @@ from kwire.conform.expectation import first_error, reaction_text
 from kwire.conform.reaction import ConnectionState, Reaction
 from kwire.conform.safe_requests import UNSAFE_APIS, safe_request
 from kwire.conform.server import Server
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, Skipped
 from kwire.messages.error_response import error_response
 from kwire.messages.index import APIS
 from kwire.messages.registry import api_keys, api_name, request
+
+SECTION = CheckSection("login/answers", "Nothing is answered before a login is complete")
 
 OF_A_LOGIN = api_keys("ApiVersions", "SaslHandshake", "SaslAuthenticate")
 
@@ -89,8 +91,5 @@ def _not_answered(state: UnauthenticatedState) -> Check:
     )
 
 
-SECTION = CheckSection(
-    "login/answers",
-    "Nothing is answered before a login is complete",
-    {number: _not_answered(state) for number, state in STATES.items()},
-)
+for _number, _state in STATES.items():
+    SECTION[_number] = _not_answered(_state)

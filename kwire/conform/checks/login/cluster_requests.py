@@ -12,13 +12,12 @@ from typing import Any
 
 from kwire.codec.declaration import Request
 from kwire.conform.checks.login.effective_request import EffectiveRequest, Prepare, visible_error
-from kwire.conform.checks.quorum.kip_853.requests import add_voter
+from kwire.conform.checks.quorum.requests import add_voter
 from kwire.conform.metadata_log import read_log
-from kwire.conform.needs import ServerRole
 from kwire.conform.quorum import NOBODY, describe_quorum
 from kwire.conform.server import Server
 from kwire.conform.stub_voter import StubVoter
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, ServerRole, Skipped
 from kwire.image import MetadataImage
 from kwire.messages.a29_describe_acls import DescribeAclsRequest
 from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest

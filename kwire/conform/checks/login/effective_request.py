@@ -10,7 +10,7 @@ from kwire.codec.declaration import Request
 from kwire.conform.expectation import first_error
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
 
 _HIDDEN = frozenset(

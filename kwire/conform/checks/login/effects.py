@@ -17,13 +17,13 @@ from kwire.conform.checks.login.effective_request import EffectiveRequest, Prepa
 from kwire.conform.checks.login.states import STATES, UnauthenticatedState
 from kwire.conform.checks.login.topic_requests import TOPIC_REQUESTS
 from kwire.conform.expectation import reaction_text
-from kwire.conform.needs import Need
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.source import kip
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, Need, Skipped, kip
 from kwire.messages.registry import api_key, api_name
 from kwire.net.address import Address
+
+SECTION = CheckSection("login/effects", "Nothing is carried out before a login is complete")
 
 SETTLING = 0.5
 """Seconds within which what was carried out is seen: a proxy may be on its way to the node."""
@@ -95,17 +95,12 @@ async def _carried_out(prepare: Prepare, server: Server) -> None:
         await effective.undo(answer)
 
 
-SECTION = CheckSection(
-    "login/effects",
-    "Nothing is carried out before a login is complete",
-    {
-        **{number: _not_carried_out(state) for number, state in STATES.items()},
-        _DONE: family(
-            "After a login each of these requests is carried out.",
-            kip(152),
-            _each(_carried_out),
-            needs=Need.SASL | Need.RESOURCES,
-            together=_TOGETHER,
-        ),
-    },
+for _number, _state in STATES.items():
+    SECTION[_number] = _not_carried_out(_state)
+SECTION[_DONE] = family(
+    "After a login each of these requests is carried out.",
+    kip(152),
+    _each(_carried_out),
+    needs=Need.SASL | Need.RESOURCES,
+    together=_TOGETHER,
 )

@@ -23,10 +23,9 @@ from kwire.conform.checks.security.sasl import (
 from kwire.conform.checks.security.scram import BOTH, challenge
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
-from kwire.conform.needs import Need
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kafka, kip
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
@@ -90,7 +89,7 @@ async def _shaken(server: Server, address: Address) -> CheckedConnection:
 
 
 async def _shake(server: Server, connection: CheckedConnection) -> None:
-    expect_error(await handshake(connection, credentials(server).mechanism), 0)
+    expect_error(await handshake(connection, credentials(server).mechanism), ErrorCode.NONE)
 
 
 async def _shaken_without_headers(server: Server, address: Address) -> CheckedConnection:
@@ -226,7 +225,7 @@ async def _own_user(server: Server, address: Address) -> Credentials:
         salted_password=salted_password(mechanism, name.encode(), _SALT, _ITERATIONS),
     )
     request = AlterUserScramCredentialsRequest(upsertions=[upsertion])
-    expect_error(await server.ask_controller(request), 0)
+    expect_error(await server.ask_controller(request), ErrorCode.NONE)
     await server.wait_for(f"a login of {name}", opens)
     return other
 

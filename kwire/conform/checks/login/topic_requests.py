@@ -11,7 +11,7 @@ from kwire.conform.checks.topics.creating import create, delete_afterwards, new_
 from kwire.conform.expectation import first_error
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
 from kwire.messages import a33_alter_configs as a33
 from kwire.messages import a44_incremental_alter_configs as a44
@@ -158,7 +158,7 @@ async def _own_topic(server: Server) -> str:
 
 
 async def _is_described(server: Server, topic: str) -> bool:
-    return first_error(await server.ask(_setting(topic))) == 0
+    return first_error(await server.ask(_setting(topic))) == ErrorCode.NONE
 
 
 async def _has_topic(server: Server, topic: str) -> bool:

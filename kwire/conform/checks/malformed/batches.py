@@ -9,14 +9,15 @@ import crc32c
 
 from kwire.batches import Compression
 from kwire.conform.bad_bytes import others_served
-from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.check import Check, CheckSection, gets, scenario
 from kwire.conform.checks.records.log import CheckedLog, batch, new_log, produce_request
 from kwire.conform.expectation import expect
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.reaction import ConnectionState, error_text
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, schema
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need, ServerRole, kafka, schema
+from kwire.error_codes import ErrorCode
+
+SECTION = CheckSection("malformed/batch", "Record batches with a wrong header or wrong records")
 
 _LENGTH, _MAGIC, _CRC, _ATTRIBUTES, _LAST_DELTA, _PRODUCER, _COUNT, _RECORDS = (
     8,
@@ -60,12 +61,7 @@ async def _produced(log: CheckedLog, data: bytes) -> int:
     return code
 
 
-def appends(
-    sentence: str,
-    batches: Batches,
-    *codes: int,
-    differs: bool = True,
-) -> Check:
+def appends(sentence: str, batches: Batches, *codes: int, differs: bool = True) -> Check:
     """Return a check of batches that get one of these error codes; none for any but 0.
 
     differs: another error is legal too.
@@ -83,7 +79,9 @@ def appends(
             raise Deviation(legal, f"{name}: {error_text(came)}", verdict)
         await others_served(server)
 
-    return scenario(sentence, _BATCH, role=ServerRole.BROKER, needs=Need.RESOURCES)(run)
+    return scenario(gets(sentence, *codes), _BATCH, role=ServerRole.BROKER, needs=Need.RESOURCES)(
+        run
+    )
 
 
 def _cut() -> Iterator[tuple[str, bytes]]:
@@ -119,26 +117,25 @@ def _record_lengths() -> Iterator[tuple[str, bytes]]:
         yield name, sealed(data[:_RECORDS] + length + data[_RECORDS + 1 :])
 
 
-@scenario(
-    "A batch that is 16 MiB uncompressed is answered, and others are served.",
+@SECTION.check(
+    16,
     kafka("LogValidator.validateMessagesAndAssignOffsetsCompressed"),
     role=ServerRole.BROKER,
     needs=Need.RESOURCES,
 )
-async def _bombs(server: Server) -> None:
+async def _(server: Server) -> None:
+    """A batch that is 16 MiB uncompressed is answered, and others are served."""
     log = await new_log(server)
     for codec in _CODECS:
         await _produced(log, batch(value=_BOMB, compression=codec))
         await others_served(server)
 
 
-@scenario(
-    "A Produce with null records is answered, since its schema has them nullable.",
-    schema("ProduceRequest", "records"),
-    role=ServerRole.BROKER,
-    needs=Need.RESOURCES,
+@SECTION.check(
+    17, schema("ProduceRequest", "records"), role=ServerRole.BROKER, needs=Need.RESOURCES
 )
-async def _null(server: Server) -> None:
+async def _(server: Server) -> None:
+    """A Produce with null records is answered, since its schema has them nullable."""
     log = await new_log(server)
     server.allowed_ends = frozenset({ConnectionState.CLOSED, ConnectionState.RESET})
     request = produce_request(log.topic, None)
@@ -146,55 +143,53 @@ async def _null(server: Server) -> None:
     expect(reaction.body is not None or reaction.connection.ended, "an answer", reaction)
 
 
-SECTION = CheckSection(
-    "malformed/batch",
-    "Record batches with a wrong header or wrong records",
-    {
-        1: appends(
-            "A batch whose length ends within its header gets CORRUPT_MESSAGE.",
-            fields(_LENGTH, ">i", -1, 0, 13),
-            2,
-        ),
-        2: appends("A batch whose length is beyond its bytes gets INVALID_RECORD.", _too_long, 87),
-        3: appends(
-            "A batch with a length of 2^31-1 is refused.",
-            fields(_LENGTH, ">i", (1 << 31) - 1),
-        ),
-        4: appends(
-            "A batch whose length ends within its records gets CORRUPT_MESSAGE.", _too_short, 2
-        ),
-        5: appends("A batch that is cut off gets INVALID_RECORD.", _cut, 87),
-        6: appends(
-            "A wrong number of records gets INVALID_RECORD.",
-            fields(_COUNT, ">i", 0, 1, 3, -1, (1 << 31) - 1),
-            87,
-        ),
-        7: appends(
-            "A last offset that is not the last record's gets INVALID_RECORD.",
-            fields(_LAST_DELTA, ">i", 0, 5, -1, (1 << 31) - 1),
-            87,
-        ),
-        8: appends("An unknown compression is refused.", fields(_ATTRIBUTES, ">h", 5, 6, 7)),
-        9: appends("Records that are not compressed as the header says are refused.", _garbage),
-        10: appends("Compressed records that are cut off are refused.", _cut_compressed),
-        11: appends(
-            "An unknown format of batches gets CORRUPT_MESSAGE.",
-            fields(_MAGIC, ">b", 3, 127, -1, -128),
-            2,
-        ),
-        12: appends(
-            "A base offset other than 0 gets INVALID_RECORD.", fields(0, ">q", 100, -5), 87
-        ),
-        13: appends("Records with impossible lengths are refused.", _record_lengths, 87, 2),
-        14: appends(
-            "A producer id without an epoch gets INVALID_RECORD.", fields(_PRODUCER, ">q", 5), 87
-        ),
-        15: appends(
-            "Attributes without a meaning are ignored.",
-            fields(_ATTRIBUTES, ">h", 0x80, 0x4000, -0x8000),
-            0,
-        ),
-        16: _bombs,
-        17: _null,
-    },
+SECTION[1] = appends(
+    "A batch whose length ends within its header gets",
+    fields(_LENGTH, ">i", -1, 0, 13),
+    ErrorCode.CORRUPT_MESSAGE,
+)
+SECTION[2] = appends(
+    "A batch whose length is beyond its bytes gets", _too_long, ErrorCode.INVALID_RECORD
+)
+SECTION[3] = appends(
+    "A batch with a length of 2^31-1 is refused.", fields(_LENGTH, ">i", (1 << 31) - 1)
+)
+SECTION[4] = appends(
+    "A batch whose length ends within its records gets", _too_short, ErrorCode.CORRUPT_MESSAGE
+)
+SECTION[5] = appends("A batch that is cut off gets", _cut, ErrorCode.INVALID_RECORD)
+SECTION[6] = appends(
+    "A wrong number of records gets",
+    fields(_COUNT, ">i", 0, 1, 3, -1, (1 << 31) - 1),
+    ErrorCode.INVALID_RECORD,
+)
+SECTION[7] = appends(
+    "A last offset that is not the last record's gets",
+    fields(_LAST_DELTA, ">i", 0, 5, -1, (1 << 31) - 1),
+    ErrorCode.INVALID_RECORD,
+)
+SECTION[8] = appends("An unknown compression is refused.", fields(_ATTRIBUTES, ">h", 5, 6, 7))
+SECTION[9] = appends("Records that are not compressed as the header says are refused.", _garbage)
+SECTION[10] = appends("Compressed records that are cut off are refused.", _cut_compressed)
+SECTION[11] = appends(
+    "An unknown format of batches gets",
+    fields(_MAGIC, ">b", 3, 127, -1, -128),
+    ErrorCode.CORRUPT_MESSAGE,
+)
+SECTION[12] = appends(
+    "A base offset other than 0 gets", fields(0, ">q", 100, -5), ErrorCode.INVALID_RECORD
+)
+SECTION[13] = appends(
+    "Records with impossible lengths are refused.",
+    _record_lengths,
+    ErrorCode.INVALID_RECORD,
+    ErrorCode.CORRUPT_MESSAGE,
+)
+SECTION[14] = appends(
+    "A producer id without an epoch gets", fields(_PRODUCER, ">q", 5), ErrorCode.INVALID_RECORD
+)
+SECTION[15] = appends(
+    "Attributes without a meaning are ignored.",
+    fields(_ATTRIBUTES, ">h", 0x80, 0x4000, -0x8000),
+    ErrorCode.NONE,
 )

@@ -21,8 +21,10 @@ from kwire.conform.lengths import offered_forms, request_frame
 from kwire.conform.raw_frames import tagged_fields
 from kwire.conform.safe_requests import safe_request
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kafka, kip
+from kwire.conform.vocabulary import guide, kafka, kip
 from kwire.messages.registry import api_key, api_name
+
+SECTION = CheckSection("malformed/body", "Bodies that cannot be read")
 
 _TYPES = guide("Protocol Primitive Types")
 _TAGS = kip(482, "Serializing tagged fields")
@@ -71,61 +73,57 @@ def _boolean_members(server: Server) -> Iterator[Member]:
                 yield Member(id=f"{number:#x}", run=run)
 
 
-SECTION = CheckSection(
-    "malformed/body",
-    "Bodies that cannot be read",
-    {
-        1: cut("A body without its last byte ends the connection."),
-        2: cut("A CreateTopics that is cut off ends the connection.", api_key("CreateTopics")),
-        3: cut("A DescribeQuorum that is cut off ends the connection.", api_key("DescribeQuorum")),
-        4: cut("A Fetch that is cut off ends the connection.", api_key("Fetch")),
-        5: cut("An UpdateFeatures that is cut off ends the connection.", api_key("UpdateFeatures")),
-        6: family("A boolean is true for every byte other than 0.", _TYPES, _boolean_members),
-        7: tags(
-            "Tagged fields of a body with one tag twice are refused, or ignored.",
-            tagged_fields([(5, b"a"), (5, b"b")]),
-            ANSWERS,
-            CLOSES,
-        ),
-        8: tags(
-            "Tagged fields of a body in descending order are refused, or ignored.",
-            tagged_fields([(6, b"a"), (5, b"b")]),
-            ANSWERS,
-            CLOSES,
-        ),
-        9: tags(
-            "A number of tagged fields beyond the body ends the connection.",
-            uvarint((1 << 31) - 1),
-            CLOSES,
-            NOT_CLOSED,
-        ),
-        10: tags(
-            "A tagged field longer than its body ends the connection.",
-            b"\x01\x05" + uvarint((1 << 31) - 1),
-            CLOSES,
-            NOT_CLOSED,
-        ),
-        11: tags(
-            "A hundred thousand tagged fields are refused, or ignored.",
-            tagged_fields((tag, b"") for tag in range(100_000)),
-            REFUSED,
-        ),
-        12: sends(
-            "A varint longer than it needs to be counts as its number, or is refused.",
-            _TYPES,
-            request_frame(API_VERSIONS, 3, b"\x86\x00kwire\x021\x00"),
-            ANSWERS,
-            CLOSES,
-            version=3,
-            alone=True,
-        ),
-        13: sends(
-            "A string that is not UTF-8 gets INVALID_REQUEST, or ends the connection.",
-            kafka("ApiVersionsRequest.isValid"),
-            request_frame(API_VERSIONS, 3, b"\x03\xc3\x28\x021\x00"),
-            REFUSED,
-            version=3,
-            alone=True,
-        ),
-    },
+SECTION[1] = cut("A body without its last byte ends the connection.")
+SECTION[2] = cut("A CreateTopics that is cut off ends the connection.", api_key("CreateTopics"))
+SECTION[3] = cut("A DescribeQuorum that is cut off ends the connection.", api_key("DescribeQuorum"))
+SECTION[4] = cut("A Fetch that is cut off ends the connection.", api_key("Fetch"))
+SECTION[5] = cut(
+    "An UpdateFeatures that is cut off ends the connection.", api_key("UpdateFeatures")
+)
+SECTION[6] = family("A boolean is true for every byte other than 0.", _TYPES, _boolean_members)
+SECTION[7] = tags(
+    "Tagged fields of a body with one tag twice are refused, or ignored.",
+    tagged_fields([(5, b"a"), (5, b"b")]),
+    ANSWERS,
+    CLOSES,
+)
+SECTION[8] = tags(
+    "Tagged fields of a body in descending order are refused, or ignored.",
+    tagged_fields([(6, b"a"), (5, b"b")]),
+    ANSWERS,
+    CLOSES,
+)
+SECTION[9] = tags(
+    "A number of tagged fields beyond the body ends the connection.",
+    uvarint((1 << 31) - 1),
+    CLOSES,
+    NOT_CLOSED,
+)
+SECTION[10] = tags(
+    "A tagged field longer than its body ends the connection.",
+    b"\x01\x05" + uvarint((1 << 31) - 1),
+    CLOSES,
+    NOT_CLOSED,
+)
+SECTION[11] = tags(
+    "A hundred thousand tagged fields are refused, or ignored.",
+    tagged_fields((tag, b"") for tag in range(100_000)),
+    REFUSED,
+)
+SECTION[12] = sends(
+    "A varint longer than it needs to be counts as its number, or is refused.",
+    _TYPES,
+    request_frame(API_VERSIONS, 3, b"\x86\x00kwire\x021\x00"),
+    ANSWERS,
+    CLOSES,
+    version=3,
+    alone=True,
+)
+SECTION[13] = sends(
+    "A string that is not UTF-8 gets INVALID_REQUEST, or ends the connection.",
+    kafka("ApiVersionsRequest.isValid"),
+    request_frame(API_VERSIONS, 3, b"\x03\xc3\x28\x021\x00"),
+    REFUSED,
+    version=3,
+    alone=True,
 )

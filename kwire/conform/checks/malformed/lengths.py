@@ -12,7 +12,9 @@ from kwire.conform.bad_bytes import CLOSES, NOT_CLOSED, send_bytes
 from kwire.conform.check import Check, CheckSection, Member, family
 from kwire.conform.lengths import LengthPlace, array_places, string_places
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, guide
+from kwire.conform.vocabulary import SentenceSource, guide
+
+SECTION = CheckSection("malformed/length", "Impossible lengths")
 
 _TYPES = guide("Protocol Primitive Types")
 _LARGEST_ARRAY = (1 << 31) - 1
@@ -40,69 +42,63 @@ def lengths(
     return family(sentence, source, members, alone=True)
 
 
-SECTION = CheckSection(
-    "malformed/length",
-    "Impossible lengths",
-    {
-        1: lengths(
-            "An array of 2^31-1 elements that are not there ends the connection.",
-            _TYPES,
-            array_places,
-            lambda place: place.claim(_LARGEST_ARRAY),
-        ),
-        2: lengths(
-            "An array of one element more than bytes are left ends the connection.",
-            _TYPES,
-            array_places,
-            lambda place: place.claim(len(place.body) - place.start - place.size + 1),
-        ),
-        3: lengths(
-            "A null array where none may be null ends the connection.",
-            _TYPES,
-            array_places,
-            lambda place: place.claim(-1),
-            lambda place: not place.nullable,
-        ),
-        4: lengths(
-            "An array of length -2 where none may be null ends the connection.",
-            _TYPES,
-            array_places,
-            lambda place: place.claim(-2),
-            lambda place: not place.nullable and not place.compact,
-        ),
-        5: lengths(
-            "The length of an array as a varint of six bytes ends the connection.",
-            _TYPES,
-            array_places,
-            lambda place: place.frame(_SIX_BYTES),
-            lambda place: place.compact,
-        ),
-        6: lengths(
-            "A string that is longer than its frame ends the connection.",
-            _TYPES,
-            string_places,
-            lambda place: place.claim(_LARGEST_STRING),
-        ),
-        7: lengths(
-            "A null string where none may be null ends the connection.",
-            _TYPES,
-            string_places,
-            lambda place: place.claim(-1),
-            lambda place: not place.nullable,
-        ),
-        8: lengths(
-            "A string of length -2 where none may be null ends the connection.",
-            _TYPES,
-            string_places,
-            lambda place: place.claim(-2),
-            lambda place: not place.nullable and not place.compact,
-        ),
-        9: lengths(
-            "The length of a string as a varint of six bytes ends the connection.",
-            _TYPES,
-            string_places,
-            lambda place: place.frame(_SIX_BYTES),
-            lambda place: place.compact,
-        ),
-    },
+SECTION[1] = lengths(
+    "An array of 2^31-1 elements that are not there ends the connection.",
+    _TYPES,
+    array_places,
+    lambda place: place.claim(_LARGEST_ARRAY),
+)
+SECTION[2] = lengths(
+    "An array of one element more than bytes are left ends the connection.",
+    _TYPES,
+    array_places,
+    lambda place: place.claim(len(place.body) - place.start - place.size + 1),
+)
+SECTION[3] = lengths(
+    "A null array where none may be null ends the connection.",
+    _TYPES,
+    array_places,
+    lambda place: place.claim(-1),
+    lambda place: not place.nullable,
+)
+SECTION[4] = lengths(
+    "An array of length -2 where none may be null ends the connection.",
+    _TYPES,
+    array_places,
+    lambda place: place.claim(-2),
+    lambda place: not place.nullable and not place.compact,
+)
+SECTION[5] = lengths(
+    "The length of an array as a varint of six bytes ends the connection.",
+    _TYPES,
+    array_places,
+    lambda place: place.frame(_SIX_BYTES),
+    lambda place: place.compact,
+)
+SECTION[6] = lengths(
+    "A string that is longer than its frame ends the connection.",
+    _TYPES,
+    string_places,
+    lambda place: place.claim(_LARGEST_STRING),
+)
+SECTION[7] = lengths(
+    "A null string where none may be null ends the connection.",
+    _TYPES,
+    string_places,
+    lambda place: place.claim(-1),
+    lambda place: not place.nullable,
+)
+SECTION[8] = lengths(
+    "A string of length -2 where none may be null ends the connection.",
+    _TYPES,
+    string_places,
+    lambda place: place.claim(-2),
+    lambda place: not place.nullable and not place.compact,
+)
+SECTION[9] = lengths(
+    "The length of a string as a varint of six bytes ends the connection.",
+    _TYPES,
+    string_places,
+    lambda place: place.frame(_SIX_BYTES),
+    lambda place: place.compact,
 )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import CheckSection, exchange, scenario
+from kwire.conform.check import CheckSection, exchange
 from kwire.conform.expectation import answers, closes, expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, kafka, kip, schema
+from kwire.error_codes import ErrorCode
 from kwire.messages.a75_describe_topic_partitions import (
     Cursor,
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
+
+SECTION = CheckSection("metadata/topic-partitions", "DescribeTopicPartitions: pages and cursors")
 
 _BROKER = ServerRole.BROKER
 _PAGES = kip(966, "DescribeTopicPartitions")
@@ -40,18 +42,15 @@ def _partitions(answer: Any) -> dict[str, list[int]]:
     }
 
 
-@scenario("A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.", _PAGES, role=_BROKER)
-async def _unknown(server: Server) -> None:
-    expect_error(await _page(server, server.name()), 3)
+@SECTION.check(1, _PAGES, role=_BROKER)
+async def _(server: Server) -> None:
+    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+    expect_error(await _page(server, server.name()), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@scenario(
-    "A page has no more partitions than the limit, and a cursor to the next one.",
-    _PAGES,
-    role=_BROKER,
-    needs=Need.RESOURCES,
-)
-async def _limit(server: Server) -> None:
+@SECTION.check(2, _PAGES, role=_BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A page has no more partitions than the limit, and a cursor to the next one."""
     await _demand(server)
     name = await server.topic(partitions=3)
     answer = await _page(server, name, limit=2)
@@ -59,40 +58,35 @@ async def _limit(server: Server) -> None:
     expect_equal("next cursor", answer.next_cursor, Cursor(topic_name=name, partition_index=2))
 
 
-@scenario(
-    "A page begins with the partition of its cursor.", _PAGES, role=_BROKER, needs=Need.RESOURCES
-)
-async def _from_cursor(server: Server) -> None:
+@SECTION.check(3, _PAGES, role=_BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A page begins with the partition of its cursor."""
     await _demand(server)
     name = await server.topic(partitions=3)
     answer = await _page(server, name, cursor=Cursor(topic_name=name, partition_index=1))
     expect_equal("partitions", _partitions(answer), {name: [1, 2]})
 
 
-@scenario("The last page has no cursor.", _PAGES, role=_BROKER, needs=Need.RESOURCES)
-async def _last_page(server: Server) -> None:
+@SECTION.check(4, _PAGES, role=_BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """The last page has no cursor."""
     await _demand(server)
     answer = await _page(server, await server.topic(partitions=2), limit=2)
     expect_equal("next cursor", answer.next_cursor, None)
 
 
-@scenario(
-    "Topics come in the order of their names, whatever that of the request.",
-    _PAGES,
-    role=_BROKER,
-    needs=Need.RESOURCES,
-)
-async def _order(server: Server) -> None:
+@SECTION.check(5, _PAGES, role=_BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Topics come in the order of their names, whatever that of the request."""
     await _demand(server)
     names = sorted([await server.topic(), await server.topic()])
     answer = await _page(server, *reversed(names))
     expect_equal("topics", [topic.name for topic in answer.topics], names)
 
 
-@scenario(
-    "Topics before that of the cursor are left out.", _PAGES, role=_BROKER, needs=Need.RESOURCES
-)
-async def _before_cursor(server: Server) -> None:
+@SECTION.check(6, _PAGES, role=_BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Topics before that of the cursor are left out."""
     await _demand(server)
     names = sorted([await server.topic(), await server.topic()])
     answer = await _page(server, *names, cursor=Cursor(topic_name=names[1], partition_index=0))
@@ -105,37 +99,22 @@ def _before_all(server: Server) -> DescribeTopicPartitionsRequest:
     return DescribeTopicPartitionsRequest(topics=[TopicRequest(name=name)], cursor=cursor)
 
 
-@scenario(
-    "A topic that stands twice in the request is described once.",
-    schema("DescribeTopicPartitionsRequest", "Topics"),
-    role=_BROKER,
-    needs=Need.RESOURCES,
+@SECTION.check(
+    8, schema("DescribeTopicPartitionsRequest", "Topics"), role=_BROKER, needs=Need.RESOURCES
 )
-async def _twice(server: Server) -> None:
+async def _(server: Server) -> None:
+    """A topic that stands twice in the request is described once."""
     await _demand(server)
     name = await server.topic()
     answer = await _page(server, name, name)
     expect_equal("topics", [topic.name for topic in answer.topics], [name])
 
 
-SECTION = CheckSection(
-    "metadata/topic-partitions",
-    "DescribeTopicPartitions: pages and cursors",
-    {
-        1: _unknown,
-        2: _limit,
-        3: _from_cursor,
-        4: _last_page,
-        5: _order,
-        6: _before_cursor,
-        7: exchange(
-            "A cursor with a negative partition gets INVALID_REQUEST.",
-            kafka("DescribeTopicPartitionsRequestHandler"),
-            send=_before_all,
-            expect=answers(42),
-            differs=answers(3) | closes(),
-            role=_BROKER,
-        ),
-        8: _twice,
-    },
+SECTION[7] = exchange(
+    "A cursor with a negative partition gets",
+    kafka("DescribeTopicPartitionsRequestHandler"),
+    send=_before_all,
+    expect=answers(ErrorCode.INVALID_REQUEST),
+    differs=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) | closes(),
+    role=_BROKER,
 )

@@ -1,1 +1,1 @@
-"""Checks of partitions and their replicas."""
+"""Checks of fenced and stopping replicas (KIP-841)."""

@@ -10,6 +10,7 @@ from kwire.batches import Record, build_batch
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
+from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kwire.messages.a02_list_offsets import (
     ListOffsetsPartition,
@@ -89,7 +90,7 @@ class CheckedProducer:
     ) -> int:
         """Produce one batch that must be accepted; return its offset."""
         answer = await self.produce(sequence, records, partition=partition, **fields)
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         offset: int = answer.base_offset
         return offset
 
@@ -102,7 +103,7 @@ class CheckedProducer:
             topics=[ListOffsetsTopic(name=self.topic, partitions=[partition])],
         )
         answer = await self.leader.ask(request)
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         offset: int = answer.topics[0].partitions[0].offset
         return offset
 
@@ -133,7 +134,7 @@ async def idempotent_producer(server: Server, partitions: int = 1) -> CheckedPro
     """Return a producer without a transactional id, with an id of its own, and a new topic."""
     topic = await server.topic(partitions)
     answer = await settled_init(server, await server.connection())
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return CheckedProducer(
         leaders=[await server.leader(topic, partition) for partition in range(partitions)],
         topic=topic,

@@ -8,10 +8,12 @@ from kwire.conform.check import CheckSection, broker_scenario, exchange
 from kwire.conform.checks.producers.producer import init_producer_id, settled_init
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import answers, expect, expect_equal, expect_error
-from kwire.conform.needs import ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip, schema
+from kwire.conform.vocabulary import ServerRole, kafka, kip, schema
+from kwire.error_codes import ErrorCode
 from kwire.messages.a22_init_producer_id import InitProducerIdRequest
+
+SECTION = CheckSection("producers/ids", "Producer ids and epochs")
 
 _WITH_EPOCH = 3
 """The first version in which a producer names the id and the epoch that it has (KIP-360)."""
@@ -24,23 +26,22 @@ async def _transactional(server: Server) -> tuple[CheckedConnection, str, Any]:
     name = server.name()
     coordinator = await server.coordinator(name, of_transactions=True)
     answer = await settled_init(server, coordinator, transactional_id=name)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return coordinator, name, answer
 
 
-@broker_scenario(
-    "A producer without a transactional id gets an id of its own and the epoch 0.",
-    kip(98, "InitPidRequest"),
-)
-async def _new_id(server: Server) -> None:
+@SECTION.broker_check(1, kip(98, "InitPidRequest"))
+async def _(server: Server) -> None:
+    """A producer without a transactional id gets an id of its own and the epoch 0."""
     answer = await settled_init(server, await server.connection())
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect(answer.producer_id >= 0, "a producer id", answer.producer_id)
     expect_equal("epoch", answer.producer_epoch, 0)
 
 
-@broker_scenario("No two producers get the same producer id.", kip(98, "Producer ID Assignment"))
-async def _unique_ids(server: Server) -> None:
+@SECTION.broker_check(2, kip(98, "Producer ID Assignment"))
+async def _(server: Server) -> None:
+    """No two producers get the same producer id."""
     connection = await server.connection()
     ids = [(await settled_init(server, connection)).producer_id for _ in range(5)]
     name = server.name()
@@ -57,57 +58,49 @@ def _refuses_timeout(milliseconds: int) -> Any:
     async def refuses(server: Server) -> None:
         name = server.name()
         coordinator = await server.coordinator(name, of_transactions=True)
-        fields: dict[str, Any] = {
-            "transactional_id": name,
-            "transaction_timeout_ms": milliseconds,
-        }
-        expect_error(await settled_init(server, coordinator, **fields), 50)
+        fields: dict[str, Any] = {"transactional_id": name, "transaction_timeout_ms": milliseconds}
+        expect_error(
+            await settled_init(server, coordinator, **fields), ErrorCode.INVALID_TRANSACTION_TIMEOUT
+        )
 
     return refuses
 
 
-@broker_scenario(
-    "A transactional id that is initialised again keeps its producer id, with the next epoch.",
-    kip(98, "InitPidRequest"),
-)
-async def _next_epoch(server: Server) -> None:
+@SECTION.broker_check(7, kip(98, "InitPidRequest"))
+async def _(server: Server) -> None:
+    """A transactional id that is initialised again keeps its producer id, with the next epoch."""
     coordinator, name, first = await _transactional(server)
     second = await settled_init(server, coordinator, transactional_id=name)
-    expect_error(second, 0)
+    expect_error(second, ErrorCode.NONE)
     expect_equal("producer id", second.producer_id, first.producer_id)
     expect_equal("epoch", second.producer_epoch, first.producer_epoch + 1)
 
 
-@broker_scenario(
-    "Two transactional ids have different producer ids.", kip(98, "Producer ID Assignment")
-)
-async def _ids_apart(server: Server) -> None:
+@SECTION.broker_check(8, kip(98, "Producer ID Assignment"))
+async def _(server: Server) -> None:
+    """Two transactional ids have different producer ids."""
     _, _, first = await _transactional(server)
     _, _, second = await _transactional(server)
     expect(first.producer_id != second.producer_id, "two producer ids", second.producer_id)
 
 
-@broker_scenario(
-    "A producer that names its id and its current epoch gets the same id with the next epoch.",
-    kip(360, "Proposed Changes"),
-)
-async def _bumped_epoch(server: Server) -> None:
+@SECTION.broker_check(9, kip(360, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A producer that names its id and its current epoch gets the same id with the next epoch."""
     coordinator, name, first = await _transactional(server)
     second = await _again(coordinator, name, first.producer_id, first.producer_epoch)
-    expect_error(second, 0)
+    expect_error(second, ErrorCode.NONE)
     expect_equal("producer id", second.producer_id, first.producer_id)
     expect_equal("epoch", second.producer_epoch, first.producer_epoch + 1)
 
 
-@broker_scenario(
-    "A repeated request with the epoch before the current one gets the current one again.",
-    kip(360, "Proposed Changes"),
-)
-async def _lost_answer(server: Server) -> None:
+@SECTION.broker_check(10, kip(360, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A repeated request with the epoch before the current one gets the current one again."""
     coordinator, name, first = await _transactional(server)
     second = await _again(coordinator, name, first.producer_id, first.producer_epoch)
     third = await _again(coordinator, name, first.producer_id, first.producer_epoch)
-    expect_error(third, 0)
+    expect_error(third, ErrorCode.NONE)
     expect_equal("epoch", third.producer_epoch, second.producer_epoch)
 
 
@@ -138,47 +131,45 @@ def _refuses_fenced(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-@broker_scenario(
-    "A producer id that is not the transactional id's gets PRODUCER_FENCED.",
-    kip(360, "Proposed Changes"),
-)
-async def _foreign_id(server: Server) -> None:
+@SECTION.broker_check(13, kip(360, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A producer id that is not the transactional id's gets PRODUCER_FENCED."""
     coordinator, name, first = await _transactional(server)
     _, _, other = await _transactional(server)
     refused = await _again(coordinator, name, other.producer_id, first.producer_epoch, _FENCED)
-    expect_error(refused, 90)
+    expect_error(refused, ErrorCode.PRODUCER_FENCED)
 
 
-@broker_scenario(
-    "A transactional id that was not initialised gets a new id, whatever the request names.",
-    kip(360, "Proposed Changes"),
-)
-async def _unknown_with_epoch(server: Server) -> None:
+@SECTION.broker_check(17, kip(360, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A transactional id that was not initialised gets a new id, whatever the request names."""
     name = server.name()
     coordinator = await server.coordinator(name, of_transactions=True)
     coordinator.demand(InitProducerIdRequest, _WITH_EPOCH)
-    fields: dict[str, Any] = {
-        "transactional_id": name,
-        "producer_id": 2**40,
-        "producer_epoch": 3,
-    }
+    fields: dict[str, Any] = {"transactional_id": name, "producer_id": 2**40, "producer_epoch": 3}
     answer = await settled_init(server, coordinator, **fields)
-    expect_error(answer, 0, differs=(47, 49, 90))
+    expect_error(
+        answer,
+        ErrorCode.NONE,
+        differs=(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+            ErrorCode.PRODUCER_FENCED,
+        ),
+    )
     expect(answer.producer_id != 2**40, "a producer id of the server", answer.producer_id)
     expect_equal("epoch", answer.producer_epoch, 0)
 
 
-@broker_scenario(
-    "A producer without a transactional id that names an id and an epoch gets a new id.",
-    kip(360, "Proposed Changes"),
-)
-async def _idempotent_again(server: Server) -> None:
+@SECTION.broker_check(14, kip(360, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A producer without a transactional id that names an id and an epoch gets a new id."""
     connection = await server.connection()
     connection.demand(InitProducerIdRequest, _WITH_EPOCH)
     first = await settled_init(server, connection)
     again = {"producer_id": first.producer_id, "producer_epoch": first.producer_epoch}
     second = await settled_init(server, connection, **again)
-    expect_error(second, 0)
+    expect_error(second, ErrorCode.NONE)
     expect(second.producer_id != first.producer_id, "another producer id", second.producer_id)
 
 
@@ -191,37 +182,24 @@ def _half(what: str, **fields: int) -> Any:
         coordinator = await server.coordinator(name, of_transactions=True)
         coordinator.demand(InitProducerIdRequest, _WITH_EPOCH)
         answer = await settled_init(server, coordinator, transactional_id=name, **fields)
-        expect_error(answer, 42)
+        expect_error(answer, ErrorCode.INVALID_REQUEST)
 
     return refuses
 
 
-SECTION = CheckSection(
-    "producers/ids",
-    "Producer ids and epochs",
-    {
-        1: _new_id,
-        2: _unique_ids,
-        3: exchange(
-            "An empty transactional id gets INVALID_REQUEST.",
-            kafka("TransactionCoordinator.handleInitProducerId"),
-            send=InitProducerIdRequest(transactional_id="", transaction_timeout_ms=60_000),
-            expect=answers(42),
-            role=ServerRole.BROKER,
-        ),
-        4: _refuses_timeout(0),
-        5: _refuses_timeout(-1),
-        6: _refuses_timeout(2**31 - 1),
-        7: _next_epoch,
-        8: _ids_apart,
-        9: _bumped_epoch,
-        10: _lost_answer,
-        11: _refuses_fenced(_WITH_EPOCH, 47, "INVALID_PRODUCER_EPOCH"),
-        12: _refuses_fenced(_FENCED, 90, "PRODUCER_FENCED"),
-        13: _foreign_id,
-        14: _idempotent_again,
-        15: _half("A producer id without its epoch", producer_id=1),
-        16: _half("An epoch without its producer id", producer_epoch=1),
-        17: _unknown_with_epoch,
-    },
+SECTION[3] = exchange(
+    "An empty transactional id gets",
+    kafka("TransactionCoordinator.handleInitProducerId"),
+    send=InitProducerIdRequest(transactional_id="", transaction_timeout_ms=60_000),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+    role=ServerRole.BROKER,
 )
+SECTION[4] = _refuses_timeout(0)
+SECTION[5] = _refuses_timeout(-1)
+SECTION[6] = _refuses_timeout(2**31 - 1)
+SECTION[11] = _refuses_fenced(
+    _WITH_EPOCH, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH"
+)
+SECTION[12] = _refuses_fenced(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+SECTION[15] = _half("A producer id without its epoch", producer_id=1)
+SECTION[16] = _half("An epoch without its producer id", producer_epoch=1)

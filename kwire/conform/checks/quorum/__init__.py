@@ -1,1 +1,1 @@
-"""Checks of the metadata quorum."""
+"""Checks of dynamic voters (KIP-853)."""

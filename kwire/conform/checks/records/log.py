@@ -11,7 +11,8 @@ from kwire.conform.checks.topics.creating import some_broker
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kwire.messages.a23_offset_for_leader_epoch import (
@@ -49,7 +50,7 @@ class CheckedLog:
     async def append(self, data: bytes | None = None) -> int:
         """Append a batch that must be accepted, of one record if none is given."""
         part = await self.produce(batch() if data is None else data)
-        expect_error(part, 0)
+        expect_error(part, ErrorCode.NONE)
         offset: int = part.base_offset
         return offset
 

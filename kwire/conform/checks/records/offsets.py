@@ -9,12 +9,15 @@ from kwire.conform.check import CheckSection, broker_scenario
 from kwire.conform.checks.records.log import CheckedLog, batch, new_log
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, guide, kafka, kip
+from kwire.conform.vocabulary import SentenceSource, guide, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a02_list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+
+SECTION = CheckSection("records/list-offsets", "ListOffsets: timestamps and epochs")
 
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED = -1, -2, -3, -4, -5
 _CODES = guide("Error Codes")
@@ -47,35 +50,41 @@ def _needs(version: int, timestamp: int, source: SentenceSource) -> Any:
     async def check(server: Server) -> None:
         log = await new_log(server)
         # Kafka refuses it since 3.8; before, it looked for records since 1969
-        expect_error(await _list(log, timestamp, version=version - 1), 35, 0)
+        expect_error(
+            await _list(log, timestamp, version=version - 1),
+            ErrorCode.UNSUPPORTED_VERSION,
+            ErrorCode.NONE,
+        )
 
     return check
 
 
-@broker_scenario("A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.", _CODES)
-async def _unknown_topic(server: Server) -> None:
+@SECTION.broker_check(1, _CODES)
+async def _(server: Server) -> None:
+    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
     log = CheckedLog(leader=await server.connection(), topic=server.name())
-    expect_error(await _list(log, _LATEST), 3)
+    expect_error(await _list(log, _LATEST), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@broker_scenario(
-    "A partition that the topic does not have gets UNKNOWN_TOPIC_OR_PARTITION.", _CODES
-)
-async def _unknown_partition(server: Server) -> None:
+@SECTION.broker_check(2, _CODES)
+async def _(server: Server) -> None:
+    """A partition that the topic does not have gets UNKNOWN_TOPIC_OR_PARTITION."""
     log = await new_log(server)
-    expect_error(await _list(log, _LATEST, partition_index=7), 3)
+    expect_error(await _list(log, _LATEST, partition_index=7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@broker_scenario("-1 stands for the end of the log, -2 for its beginning.", _API)
-async def _ends(server: Server) -> None:
+@SECTION.broker_check(3, _API)
+async def _(server: Server) -> None:
+    """-1 stands for the end of the log, -2 for its beginning."""
     log = await new_log(server)
     await log.append(batch(3))
     offsets = [(await _list(log, timestamp)).offset for timestamp in (_LATEST, _EARLIEST)]
     expect_equal("offsets", offsets, [3, 0])
 
 
-@broker_scenario("The offset of a timestamp is that of the first record not before it.", _TIMES)
-async def _by_time(server: Server) -> None:
+@SECTION.broker_check(4, _TIMES)
+async def _(server: Server) -> None:
+    """The offset of a timestamp is that of the first record not before it."""
     log = await new_log(server)
     now = int(time.time() * 1000)
     for age in (3000, 2000, 1000):
@@ -84,8 +93,9 @@ async def _by_time(server: Server) -> None:
     expect_equal("offset, timestamp", (part.offset, part.timestamp), (1, now - 2000))
 
 
-@broker_scenario("A timestamp after the last record's has neither offset nor error.", _TIMES)
-async def _after_last(server: Server) -> None:
+@SECTION.broker_check(5, _TIMES)
+async def _(server: Server) -> None:
+    """A timestamp after the last record's has neither offset nor error."""
     log = await new_log(server)
     await log.append(batch(timestamp=1_000))
     part = await _list(log, 2_000)
@@ -93,8 +103,9 @@ async def _after_last(server: Server) -> None:
     expect_equal("error, offset, timestamp", came, (0, -1, -1))
 
 
-@broker_scenario("-3 stands for the record with the greatest timestamp.", kip(734))
-async def _max_timestamp(server: Server) -> None:
+@SECTION.broker_check(6, kip(734))
+async def _(server: Server) -> None:
+    """-3 stands for the record with the greatest timestamp."""
     log = await new_log(server)
     log.leader.demand_since(ListOffsetsRequest, 7)
     now = int(time.time() * 1000)
@@ -104,16 +115,18 @@ async def _max_timestamp(server: Server) -> None:
     expect_equal("offset, timestamp", (part.offset, part.timestamp), (1, now - 1000))
 
 
-@broker_scenario("In an empty log -3 has neither offset nor error.", kip(734))
-async def _max_of_none(server: Server) -> None:
+@SECTION.broker_check(7, kip(734))
+async def _(server: Server) -> None:
+    """In an empty log -3 has neither offset nor error."""
     log = await new_log(server)
     log.leader.demand_since(ListOffsetsRequest, 7)
     part = await _list(log, _MAX_TIMESTAMP)
     expect_equal("error, offset", (part.error_code, part.offset), (0, -1))
 
 
-@broker_scenario("Without tiered storage -4 stands for the beginning of the log.", kip(405))
-async def _local(server: Server) -> None:
+@SECTION.broker_check(8, kip(405))
+async def _(server: Server) -> None:
+    """Without tiered storage -4 stands for the beginning of the log."""
     log = await new_log(server)
     log.leader.demand_since(ListOffsetsRequest, 8)
     await log.append()
@@ -121,8 +134,9 @@ async def _local(server: Server) -> None:
     expect_equal("error, offset", (part.error_code, part.offset), (0, 0))
 
 
-@broker_scenario("Without tiered storage -5 has neither offset nor error.", kip(1005))
-async def _tiered(server: Server) -> None:
+@SECTION.broker_check(9, kip(1005))
+async def _(server: Server) -> None:
+    """Without tiered storage -5 has neither offset nor error."""
     log = await new_log(server)
     log.leader.demand_since(ListOffsetsRequest, 9)
     await log.append()
@@ -130,21 +144,19 @@ async def _tiered(server: Server) -> None:
     expect_equal("error, offset", (part.error_code, part.offset), (0, -1))
 
 
-@broker_scenario(
-    "A leader epoch beyond the leader's gets UNKNOWN_LEADER_EPOCH.",
-    kip(320, "Leader Epoch Validation"),
-)
-async def _unknown_epoch(server: Server) -> None:
+@SECTION.broker_check(13, kip(320, "Leader Epoch Validation"))
+async def _(server: Server) -> None:
+    """A leader epoch beyond the leader's gets UNKNOWN_LEADER_EPOCH."""
     log = await new_log(server)
     log.leader.demand_since(ListOffsetsRequest, 4)
-    expect_error(await _list(log, _LATEST, current_leader_epoch=_LARGEST), 75)
+    expect_error(
+        await _list(log, _LATEST, current_leader_epoch=_LARGEST), ErrorCode.UNKNOWN_LEADER_EPOCH
+    )
 
 
-@broker_scenario(
-    "From v4 on the answer has the leader epoch of the offset.",
-    kip(320, "ListOffsets"),
-)
-async def _epoch(server: Server) -> None:
+@SECTION.broker_check(14, kip(320, "ListOffsets"))
+async def _(server: Server) -> None:
+    """From v4 on the answer has the leader epoch of the offset."""
     log = await new_log(server)
     log.leader.demand_since(ListOffsetsRequest, 4)
     await log.append()
@@ -152,42 +164,27 @@ async def _epoch(server: Server) -> None:
     expect_equal("leader epoch", part.leader_epoch, 0)
 
 
-@broker_scenario(
-    "A partition that stands twice in a request gets INVALID_REQUEST.",
-    kafka("ReplicaManager.fetchOffset"),
-)
-async def _twice(server: Server) -> None:
+@SECTION.broker_check(15, kafka("ReplicaManager.fetchOffset"))
+async def _(server: Server) -> None:
+    """A partition that stands twice in a request gets INVALID_REQUEST."""
     log = await new_log(server)
-    expect_error(await _list(log, _LATEST, _LATEST), 42, differs=(0,))
+    expect_error(
+        await _list(log, _LATEST, _LATEST), ErrorCode.INVALID_REQUEST, differs=(ErrorCode.NONE,)
+    )
 
 
-@broker_scenario(
-    "A negative timestamp without a meaning is refused, or looked up like any other.", _CODES
-)
-async def _no_meaning(server: Server) -> None:
+@SECTION.broker_check(16, _CODES)
+async def _(server: Server) -> None:
+    """A negative timestamp without a meaning is refused, or looked up like any other."""
     log = await new_log(server)
-    expect_error(await _list(log, -99), 35, 42, 0)
+    expect_error(
+        await _list(log, -99),
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.NONE,
+    )
 
 
-SECTION = CheckSection(
-    "records/list-offsets",
-    "ListOffsets: timestamps and epochs",
-    {
-        1: _unknown_topic,
-        2: _unknown_partition,
-        3: _ends,
-        4: _by_time,
-        5: _after_last,
-        6: _max_timestamp,
-        7: _max_of_none,
-        8: _local,
-        9: _tiered,
-        10: _needs(7, _MAX_TIMESTAMP, kip(734)),
-        11: _needs(8, _EARLIEST_LOCAL, kip(405)),
-        12: _needs(9, _LATEST_TIERED, kip(1005)),
-        13: _unknown_epoch,
-        14: _epoch,
-        15: _twice,
-        16: _no_meaning,
-    },
-)
+SECTION[10] = _needs(7, _MAX_TIMESTAMP, kip(734))
+SECTION[11] = _needs(8, _EARLIEST_LOCAL, kip(405))
+SECTION[12] = _needs(9, _LATEST_TIERED, kip(1005))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from kwire.batches import Compression, Record, build_legacy_batch
-from kwire.conform.check import CheckSection, broker_scenario, exchange
+from kwire.conform.check import CheckSection, exchange
 from kwire.conform.checks.records.log import batch, new_log, produce_request
 from kwire.conform.connection import PATIENCE
 from kwire.conform.expectation import answers, expect, expect_equal, expect_error
-from kwire.conform.needs import ServerRole
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kafka, kip, schema
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict, ServerRole, guide, kafka, kip, schema
+from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest
 from kwire.net.address import Address
+
+SECTION = CheckSection("records/produce", "Produce")
 
 _ONE_BATCH = kafka("ProduceRequest.validateRecords")
 _CODES = guide("Error Codes")
@@ -27,46 +28,47 @@ def _flipped(data: bytes) -> bytes:
     return data[:-2] + bytes([data[-2] ^ 1]) + data[-1:]
 
 
-@broker_scenario("acks other than -1, 0 and 1 gets INVALID_REQUIRED_ACKS.", _ACKS)
-async def _bad_acks(server: Server) -> None:
+@SECTION.broker_check(1, _ACKS)
+async def _(server: Server) -> None:
+    """acks other than -1, 0 and 1 gets INVALID_REQUIRED_ACKS."""
     log = await new_log(server)
-    expect_error(await log.produce(batch(), acks=2), 21)
+    expect_error(await log.produce(batch(), acks=2), ErrorCode.INVALID_REQUIRED_ACKS)
 
 
-@broker_scenario(
-    "An unknown topic is reported before a bad number of acks.",
-    kafka("KafkaApis.handleProduceRequest"),
-)
-async def _acks_or_topic(server: Server) -> None:
+@SECTION.broker_check(2, kafka("KafkaApis.handleProduceRequest"))
+async def _(server: Server) -> None:
+    """An unknown topic is reported before a bad number of acks."""
     log = await new_log(server)
     log.topic = server.name()
-    expect_error(await log.produce(batch(), acks=2), 3, differs=(21,))
+    expect_error(
+        await log.produce(batch(), acks=2),
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        differs=(ErrorCode.INVALID_REQUIRED_ACKS,),
+    )
 
 
-@broker_scenario(
-    "A partition that the topic does not have gets UNKNOWN_TOPIC_OR_PARTITION.", _CODES
-)
-async def _unknown_partition(server: Server) -> None:
+@SECTION.broker_check(4, _CODES)
+async def _(server: Server) -> None:
+    """A partition that the topic does not have gets UNKNOWN_TOPIC_OR_PARTITION."""
     log = await new_log(server)
-    expect_error(await log.produce(batch(), partition=7), 3)
+    expect_error(await log.produce(batch(), partition=7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@broker_scenario("A Produce with acks 0 gets no answer, and the next request gets one.", _ACKS)
-async def _no_acks(server: Server) -> None:
+@SECTION.broker_check(5, _ACKS)
+async def _(server: Server) -> None:
+    """A Produce with acks 0 gets no answer, and the next request gets one."""
     log = await new_log(server)
     request = produce_request(log.topic, batch(), acks=0)
     version = log.leader.version_up_to(request, _BY_NAME)
     await log.leader.send(log.leader.frame(request, version))
     part = await log.produce(batch())  # an answer to the first would have its correlation id
-    expect_error(part, 0)
+    expect_error(part, ErrorCode.NONE)
     expect_equal("base offset", part.base_offset, 1)
 
 
-@broker_scenario(
-    "With acks 0 an error ends the connection, since there is no answer to tell it in.",
-    kafka("KafkaApis.handleProduceRequest"),
-)
-async def _no_acks_error(server: Server) -> None:
+@SECTION.broker_check(6, kafka("KafkaApis.handleProduceRequest"))
+async def _(server: Server) -> None:
+    """With acks 0 an error ends the connection, since there is no answer to tell it in."""
     log = await new_log(server)
     connection = await server.new_connection(Address.parse(log.leader.peer))
     request = produce_request(log.topic, batch(), acks=0, partition=7)
@@ -77,75 +79,90 @@ async def _no_acks_error(server: Server) -> None:
     expect_equal("the connection is closed", closed, True, otherwise=verdict)
 
 
-@broker_scenario("A batch whose CRC is wrong gets CORRUPT_MESSAGE.", _CODES)
-async def _bad_crc(server: Server) -> None:
+@SECTION.broker_check(7, _CODES)
+async def _(server: Server) -> None:
+    """A batch whose CRC is wrong gets CORRUPT_MESSAGE."""
     log = await new_log(server)
-    expect_error(await log.produce(_flipped(batch())), 2)
+    expect_error(await log.produce(_flipped(batch())), ErrorCode.CORRUPT_MESSAGE)
 
 
-@broker_scenario("From v3 on a batch of format 1 gets INVALID_RECORD.", _ONE_BATCH)
-async def _old_format(server: Server) -> None:
+@SECTION.broker_check(8, _ONE_BATCH)
+async def _(server: Server) -> None:
+    """From v3 on a batch of format 1 gets INVALID_RECORD."""
     log = await new_log(server)
     data = build_legacy_batch([Record(value=b"kwire", timestamp=0)], 1)
-    expect_error(await log.produce(data), 87, differs=(2, 42, 43))
+    expect_error(
+        await log.produce(data),
+        ErrorCode.INVALID_RECORD,
+        differs=(
+            ErrorCode.CORRUPT_MESSAGE,
+            ErrorCode.INVALID_REQUEST,
+            ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+        ),
+    )
 
 
-@broker_scenario("From v3 on two batches for a partition get INVALID_RECORD.", _ONE_BATCH)
-async def _two_batches(server: Server) -> None:
+@SECTION.broker_check(9, _ONE_BATCH)
+async def _(server: Server) -> None:
+    """From v3 on two batches for a partition get INVALID_RECORD."""
     log = await new_log(server)
-    expect_error(await log.produce(batch() + batch()), 87, differs=(2, 42))
+    expect_error(
+        await log.produce(batch() + batch()),
+        ErrorCode.INVALID_RECORD,
+        differs=(ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_REQUEST),
+    )
 
 
-@broker_scenario("From v3 on no batch for a partition gets INVALID_RECORD.", _ONE_BATCH)
-async def _no_batch(server: Server) -> None:
+@SECTION.broker_check(10, _ONE_BATCH)
+async def _(server: Server) -> None:
+    """From v3 on no batch for a partition gets INVALID_RECORD."""
     log = await new_log(server)
-    expect_error(await log.produce(b""), 87, differs=(2, 42))
+    expect_error(
+        await log.produce(b""),
+        ErrorCode.INVALID_RECORD,
+        differs=(ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_REQUEST),
+    )
 
 
-@broker_scenario(
-    "Before v7 a batch compressed with zstd gets UNSUPPORTED_COMPRESSION_TYPE.",
-    kip(110, "Public Interfaces"),
-)
-async def _early_zstd(server: Server) -> None:
+@SECTION.broker_check(11, kip(110, "Public Interfaces"))
+async def _(server: Server) -> None:
+    """Before v7 a batch compressed with zstd gets UNSUPPORTED_COMPRESSION_TYPE."""
     log = await new_log(server)
     data = batch(compression=Compression.ZSTD)
-    expect_error(await log.produce(data, version=6), 76)
+    expect_error(await log.produce(data, version=6), ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
-@broker_scenario("A batch beyond max.message.bytes gets MESSAGE_TOO_LARGE.", _CODES)
-async def _too_large(server: Server) -> None:
+@SECTION.broker_check(12, _CODES)
+async def _(server: Server) -> None:
+    """A batch beyond max.message.bytes gets MESSAGE_TOO_LARGE."""
     log = await new_log(server, max_message_bytes="100")
-    expect_error(await log.produce(batch(value=bytes(200))), 10)
+    expect_error(await log.produce(batch(value=bytes(200))), ErrorCode.MESSAGE_TOO_LARGE)
 
 
-@broker_scenario(
-    "A record older than the topic takes gets INVALID_TIMESTAMP.", kip(937, "Public Interfaces")
-)
-async def _too_old(server: Server) -> None:
+@SECTION.broker_check(13, kip(937, "Public Interfaces"))
+async def _(server: Server) -> None:
+    """A record older than the topic takes gets INVALID_TIMESTAMP."""
     log = await new_log(server, message_timestamp_before_max_ms="3600000")
-    expect_error(await log.produce(batch(timestamp=0)), 32)
+    expect_error(await log.produce(batch(timestamp=0)), ErrorCode.INVALID_TIMESTAMP)
 
 
-@broker_scenario("A control batch of a client gets INVALID_RECORD.", kip(98, "Control Messages"))
-async def _control(server: Server) -> None:
+@SECTION.broker_check(14, kip(98, "Control Messages"))
+async def _(server: Server) -> None:
+    """A control batch of a client gets INVALID_RECORD."""
     log = await new_log(server)
-    expect_error(await log.produce(batch(is_control=True)), 87)
+    expect_error(await log.produce(batch(is_control=True)), ErrorCode.INVALID_RECORD)
 
 
-@broker_scenario(
-    "In a compacted topic a record without a key gets INVALID_RECORD.",
-    kip(467, "Public Interfaces"),
-)
-async def _no_key(server: Server) -> None:
+@SECTION.broker_check(15, kip(467, "Public Interfaces"))
+async def _(server: Server) -> None:
+    """In a compacted topic a record without a key gets INVALID_RECORD."""
     log = await new_log(server, cleanup_policy="compact")
-    expect_error(await log.produce(batch(key=None)), 87)
+    expect_error(await log.produce(batch(key=None)), ErrorCode.INVALID_RECORD)
 
 
-@broker_scenario(
-    "From v8 on the answer names the records for which a batch was refused.",
-    kip(467, "Public Interfaces"),
-)
-async def _record_errors(server: Server) -> None:
+@SECTION.broker_check(16, kip(467, "Public Interfaces"))
+async def _(server: Server) -> None:
+    """From v8 on the answer names the records for which a batch was refused."""
     log = await new_log(server, cleanup_policy="compact")
     log.leader.demand_since(ProduceRequest, 8)
     part = await log.produce(batch(2, key=None))
@@ -153,53 +170,52 @@ async def _record_errors(server: Server) -> None:
     expect_equal("records", indexes, [0, 1])
 
 
-@broker_scenario(
-    "A batch is appended unless it gets NOT_ENOUGH_REPLICAS.",
-    kip(966, "Proposed Changes"),
-)
-async def _few_replicas(server: Server) -> None:
+@SECTION.broker_check(17, kip(966, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A batch is appended unless it gets NOT_ENOUGH_REPLICAS."""
     log = await new_log(server, min_insync_replicas="2")
     part = await log.produce(batch())
-    expect_error(part, 0, 19)  # since 3.7 no more need be in sync than there are
+    expect_error(
+        part, ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS
+    )  # since 3.7 no more need be in sync than there are
     after = await log.produce(batch(), acks=1)
     expect_equal("base offset", after.base_offset, 0 if part.error_code else 1)
 
 
-@broker_scenario("With acks 1 min.insync.replicas does not count.", guide("Produce API"))
-async def _leader_alone(server: Server) -> None:
+@SECTION.broker_check(18, guide("Produce API"))
+async def _(server: Server) -> None:
+    """With acks 1 min.insync.replicas does not count."""
     log = await new_log(server, min_insync_replicas="2")
-    expect_error(await log.produce(batch(), acks=1), 0)
+    expect_error(await log.produce(batch(), acks=1), ErrorCode.NONE)
 
 
-@broker_scenario("The offsets of a batch follow those of the batch before.", _ACKS)
-async def _offsets(server: Server) -> None:
+@SECTION.broker_check(19, _ACKS)
+async def _(server: Server) -> None:
+    """The offsets of a batch follow those of the batch before."""
     log = await new_log(server)
     offsets = [await log.append(batch(count)) for count in (2, 3, 1)]
     expect_equal("base offsets", offsets, [0, 2, 5])
 
 
-@broker_scenario(
-    "With CreateTime the append time is -1.",
-    schema("ProduceResponse", "LogAppendTimeMs"),
-)
-async def _no_append_time(server: Server) -> None:
+@SECTION.broker_check(20, schema("ProduceResponse", "LogAppendTimeMs"))
+async def _(server: Server) -> None:
+    """With CreateTime the append time is -1."""
     log = await new_log(server, message_timestamp_type="CreateTime")
     expect_equal("append time", (await log.produce(batch())).log_append_time_ms, -1)
 
 
-@broker_scenario(
-    "With LogAppendTime the append time is the broker's.",
-    schema("ProduceResponse", "LogAppendTimeMs"),
-)
-async def _append_time(server: Server) -> None:
+@SECTION.broker_check(21, schema("ProduceResponse", "LogAppendTimeMs"))
+async def _(server: Server) -> None:
+    """With LogAppendTime the append time is the broker's."""
     log = await new_log(server, message_timestamp_type="LogAppendTime")
     part = await log.produce(batch(timestamp=0))
-    expect_error(part, 0)
+    expect_error(part, ErrorCode.NONE)
     expect(part.log_append_time_ms > _YEAR_MS, "the broker's time", part.log_append_time_ms)
 
 
-@broker_scenario("One partition's error does not keep another from being appended to.", _ACKS)
-async def _one_of_two(server: Server) -> None:
+@SECTION.broker_check(22, _ACKS)
+async def _(server: Server) -> None:
+    """One partition's error does not keep another from being appended to."""
     log = await new_log(server)
     request = produce_request(log.topic, batch())
     other = PartitionProduceData(index=7, records=batch())
@@ -209,46 +225,19 @@ async def _one_of_two(server: Server) -> None:
     expect_equal("errors", {part.index: part.error_code for part in parts}, {0: 0, 7: 3})
 
 
-@broker_scenario("What is refused leaves nothing in the log.", _CODES)
-async def _nothing_left(server: Server) -> None:
+@SECTION.broker_check(23, _CODES)
+async def _(server: Server) -> None:
+    """What is refused leaves nothing in the log."""
     log = await new_log(server)
-    expect_error(await log.produce(_flipped(batch())), 2)
+    expect_error(await log.produce(_flipped(batch())), ErrorCode.CORRUPT_MESSAGE)
     expect_equal("base offset", await log.append(), 0)
 
 
-SECTION = CheckSection(
-    "records/produce",
-    "Produce",
-    {
-        1: _bad_acks,
-        2: _acks_or_topic,
-        3: exchange(
-            "A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION, and is not created.",
-            _CODES,
-            send=lambda server: produce_request(server.name(), batch()),
-            version=7,
-            expect=answers(3),
-            role=ServerRole.BROKER,
-        ),
-        4: _unknown_partition,
-        5: _no_acks,
-        6: _no_acks_error,
-        7: _bad_crc,
-        8: _old_format,
-        9: _two_batches,
-        10: _no_batch,
-        11: _early_zstd,
-        12: _too_large,
-        13: _too_old,
-        14: _control,
-        15: _no_key,
-        16: _record_errors,
-        17: _few_replicas,
-        18: _leader_alone,
-        19: _offsets,
-        20: _no_append_time,
-        21: _append_time,
-        22: _one_of_two,
-        23: _nothing_left,
-    },
+SECTION[3] = exchange(
+    "A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION, and is not created.",
+    _CODES,
+    send=lambda server: produce_request(server.name(), batch()),
+    version=7,
+    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    role=ServerRole.BROKER,
 )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID, uuid4
 
-from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.check import Check, CheckSection, gets, scenario
 from kwire.conform.expectation import answers, expect_error
 from kwire.conform.metadata_log import read_log
 from kwire.conform.migration_ready import versions_with_readiness
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.own_broker import OwnBroker, registration
 from kwire.conform.quorum import (
     NOBODY,
@@ -19,14 +18,16 @@ from kwire.conform.quorum import (
     leader_exchange,
 )
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kafka, kip
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.image.broker import BrokerRegistration
 from kwire.messages.a62_broker_registration import BrokerRegistrationRequest, Feature
 from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
 from kwire.messages.a73_assign_replicas_to_dirs import AssignReplicasToDirsRequest, DirectoryData
+
+SECTION = CheckSection("registration/brokers", "Brokers that may not register")
 
 _REGISTER = kip(631, "BrokerRegistration")
 _HANDLER = kafka("ClusterControlManager.registerBroker")
@@ -45,19 +46,15 @@ async def _ask(server: Server, codes: tuple[int, ...], **changes: Any) -> None:
     request = request.replace(**changes)
     assert request.broker_id == own_id, "a registered broker's id is nobody's to use"
     answer = await server.ask(request)
-    if answer.error_code == 0:
+    if answer.error_code == ErrorCode.NONE:
         await server.ask(UnregisterBrokerRequest(broker_id=own_id))
     expect_error(answer, *codes)
 
 
 def _refused(
-    sentence: str,
-    source: SentenceSource,
-    *codes: int,
-    since: int = 0,
-    **changes: Any,
+    sentence: str, source: SentenceSource, *codes: int, since: int = 0, **changes: Any
 ) -> Check:
-    @scenario(sentence, source, role=ServerRole.CONTROLLER)
+    @scenario(gets(sentence, *codes), source, role=ServerRole.CONTROLLER)
     async def run(server: Server) -> None:
         (await server.connection()).demand(BrokerRegistrationRequest, since)
         await _ask(server, codes, **changes)
@@ -73,75 +70,63 @@ async def _registered(server: Server) -> BrokerRegistration:
     raise Skipped("the cluster has no broker")
 
 
-@scenario(
-    "Another incarnation of a broker that is up gets DUPLICATE_BROKER_REGISTRATION.",
-    _REGISTER,
-    role=ServerRole.CONTROLLER,
-    needs=Need.THROW_AWAY,
-    alone=True,
-)
-async def _duplicate(server: Server) -> None:
+@SECTION.check(2, _REGISTER, role=ServerRole.CONTROLLER, needs=Need.THROW_AWAY, alone=True)
+async def _(server: Server) -> None:
+    """Another incarnation of a broker that is up gets DUPLICATE_BROKER_REGISTRATION."""
     # A broker of the check's own: one that serves could lose its registration to this request.
     broker = await OwnBroker.register(server)
     again = broker.request.replace(incarnation_id=uuid4())
-    expect_error(await server.ask(again), 101)
+    expect_error(await server.ask(again), ErrorCode.DUPLICATE_BROKER_REGISTRATION)
 
 
-@scenario(
-    "A log directory that another broker has gets INVALID_REGISTRATION.",
-    kip(858, "BrokerRegistration"),
-    role=ServerRole.CONTROLLER,
-)
-async def _others_directory(server: Server) -> None:
+@SECTION.check(5, kip(858, "BrokerRegistration"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A log directory that another broker has gets INVALID_REGISTRATION."""
     (await server.connection()).demand(BrokerRegistrationRequest, _DIRECTORIES)
     broker = await _registered(server)
     if not broker.directories:
         raise Skipped("the metadata.version is below 3.7, where brokers have no directories")
-    await _ask(server, (119, 42), log_dirs=tuple(broker.directories))
+    await _ask(
+        server,
+        (ErrorCode.INVALID_REGISTRATION, ErrorCode.INVALID_REQUEST),
+        log_dirs=tuple(broker.directories),
+    )
 
 
-@scenario(
-    "A broker that says of itself that it migrates is refused where nothing does.",
-    kip(866, "BrokerRegistration"),
-    role=ServerRole.CONTROLLER,
-)
-async def _migrating(server: Server) -> None:
+@SECTION.check(7, kip(866, "BrokerRegistration"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A broker that says of itself that it migrates is refused where nothing does."""
     (await server.connection()).demand(BrokerRegistrationRequest, 1)
     if (await versions_with_readiness(server)).zk_migration_ready:
         raise Skipped("the controller is ready to migrate: it would wait for that broker")
-    await _ask(server, (102, 42), is_migrating_zk_broker=True)
+    await _ask(
+        server,
+        (ErrorCode.BROKER_ID_NOT_REGISTERED, ErrorCode.INVALID_REQUEST),
+        is_migrating_zk_broker=True,
+    )
 
 
-@scenario(
-    "A heartbeat of an earlier registration gets STALE_BROKER_EPOCH.",
-    kip(631, "BrokerHeartbeat"),
-    role=ServerRole.CONTROLLER,
-)
-async def _stale_heartbeat(server: Server) -> None:
+@SECTION.check(9, kip(631, "BrokerHeartbeat"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A heartbeat of an earlier registration gets STALE_BROKER_EPOCH."""
     broker = await _registered(server)
     beat = BrokerHeartbeatRequest(
         broker_id=broker.id, broker_epoch=broker.epoch - 1, current_metadata_offset=1
     )
-    expect_error(await server.ask(beat), 77)
+    expect_error(await server.ask(beat), ErrorCode.STALE_BROKER_EPOCH)
 
 
-@scenario(
-    "AllocateProducerIds of an earlier registration gets STALE_BROKER_EPOCH.",
-    kip(730, "AllocateProducerIds"),
-    role=ServerRole.CONTROLLER,
-)
-async def _stale_producer_ids(server: Server) -> None:
+@SECTION.check(11, kip(730, "AllocateProducerIds"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """AllocateProducerIds of an earlier registration gets STALE_BROKER_EPOCH."""
     broker = await _registered(server)
     request = AllocateProducerIdsRequest(broker_id=broker.id, broker_epoch=broker.epoch - 1)
-    expect_error(await server.ask(request), 77)
+    expect_error(await server.ask(request), ErrorCode.STALE_BROKER_EPOCH)
 
 
-@scenario(
-    "AssignReplicasToDirs of an earlier registration gets STALE_BROKER_EPOCH.",
-    kip(858, "AssignReplicasToDirs"),
-    role=ServerRole.CONTROLLER,
-)
-async def _stale_assignment(server: Server) -> None:
+@SECTION.check(12, kip(858, "AssignReplicasToDirs"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """AssignReplicasToDirs of an earlier registration gets STALE_BROKER_EPOCH."""
     (await server.active_controller()).demand(AssignReplicasToDirsRequest)
     broker = await _registered(server)
     request = AssignReplicasToDirsRequest(
@@ -149,74 +134,60 @@ async def _stale_assignment(server: Server) -> None:
         broker_epoch=broker.epoch - 1,
         directories=[DirectoryData(id=OTHER_DIRECTORY)],
     )
-    expect_error(await server.ask(request), 77, 35)
+    expect_error(
+        await server.ask(request), ErrorCode.STALE_BROKER_EPOCH, ErrorCode.UNSUPPORTED_VERSION
+    )
 
 
-SECTION = CheckSection(
-    "registration/brokers",
-    "Brokers that may not register",
-    {
-        1: _refused(
-            "A broker of another cluster gets INCONSISTENT_CLUSTER_ID.",
-            _REGISTER,
-            104,
-            cluster_id=OTHER_CLUSTER,
-        ),
-        2: _duplicate,
-        3: _refused(
-            "A broker that names no metadata.version is refused.",
-            # UNSUPPORTED_VERSION up to Kafka 3.9, INVALID_REGISTRATION since.
-            _HANDLER,
-            35,
-            119,
-            features=[],
-        ),
-        4: _refused(
-            "A broker without log directories gets INVALID_REGISTRATION.",
-            kip(858, "BrokerRegistration"),
-            119,
-            42,
-            since=_DIRECTORIES,
-            log_dirs=(),
-        ),
-        5: _others_directory,
-        6: _refused(
-            "A broker with a reserved directory id gets INVALID_REGISTRATION.",
-            kip(858, "BrokerRegistration"),
-            119,
-            42,
-            since=_DIRECTORIES,
-            log_dirs=(UUID(int=1),),
-        ),
-        7: _migrating,
-        8: leader_exchange(
-            "A heartbeat of a broker that is not registered is refused.",
-            kip(631, "BrokerHeartbeat"),
-            send=lambda quorum: BrokerHeartbeatRequest(
-                broker_id=NOBODY, broker_epoch=1, current_metadata_offset=1
-            ),
-            expect=answers(77) | answers(102),
-        ),
-        9: _stale_heartbeat,
-        10: leader_exchange(
-            "A broker that is not registered gets no producer ids.",
-            kip(730, "AllocateProducerIds"),
-            send=lambda quorum: AllocateProducerIdsRequest(broker_id=NOBODY, broker_epoch=1),
-            expect=answers(77),
-        ),
-        11: _stale_producer_ids,
-        12: _stale_assignment,
-        13: _refused(
-            "A broker that does not support the finalized metadata.version is refused.",
-            kip(584, "Feature gating"),
-            35,
-            features=[
-                Feature(
-                    name="metadata.version",
-                    min_supported_version=32_000,
-                    max_supported_version=32_000,
-                )
-            ],
-        ),
-    },
+SECTION[1] = _refused(
+    "A broker of another cluster gets",
+    _REGISTER,
+    ErrorCode.INCONSISTENT_CLUSTER_ID,
+    cluster_id=OTHER_CLUSTER,
+)
+SECTION[3] = _refused(
+    "A broker that names no metadata.version is refused.",
+    # UNSUPPORTED_VERSION up to Kafka 3.9, INVALID_REGISTRATION since.
+    _HANDLER,
+    ErrorCode.UNSUPPORTED_VERSION,
+    ErrorCode.INVALID_REGISTRATION,
+    features=[],
+)
+SECTION[4] = _refused(
+    "A broker without log directories gets",
+    kip(858, "BrokerRegistration"),
+    ErrorCode.INVALID_REGISTRATION,
+    ErrorCode.INVALID_REQUEST,
+    since=_DIRECTORIES,
+    log_dirs=(),
+)
+SECTION[6] = _refused(
+    "A broker with a reserved directory id gets",
+    kip(858, "BrokerRegistration"),
+    ErrorCode.INVALID_REGISTRATION,
+    ErrorCode.INVALID_REQUEST,
+    since=_DIRECTORIES,
+    log_dirs=(UUID(int=1),),
+)
+SECTION[8] = leader_exchange(
+    "A heartbeat of a broker that is not registered is refused.",
+    kip(631, "BrokerHeartbeat"),
+    send=lambda quorum: BrokerHeartbeatRequest(
+        broker_id=NOBODY, broker_epoch=1, current_metadata_offset=1
+    ),
+    expect=answers(ErrorCode.STALE_BROKER_EPOCH) | answers(ErrorCode.BROKER_ID_NOT_REGISTERED),
+)
+SECTION[10] = leader_exchange(
+    "A broker that is not registered gets no producer ids.",
+    kip(730, "AllocateProducerIds"),
+    send=lambda quorum: AllocateProducerIdsRequest(broker_id=NOBODY, broker_epoch=1),
+    expect=answers(ErrorCode.STALE_BROKER_EPOCH),
+)
+SECTION[13] = _refused(
+    "A broker that does not support the finalized metadata.version is refused.",
+    kip(584, "Feature gating"),
+    ErrorCode.UNSUPPORTED_VERSION,
+    features=[
+        Feature(name="metadata.version", min_supported_version=32_000, max_supported_version=32_000)
+    ],
 )

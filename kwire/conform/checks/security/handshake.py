@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwire.conform.check import CheckSection, scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.security.sasl import (
     ILLEGAL_STATE,
     credentials,
@@ -13,11 +13,10 @@ from kwire.conform.checks.security.sasl import (
     shaken,
 )
 from kwire.conform.expectation import answers, closes, expect, expect_equal, expect_error, judge
-from kwire.conform.needs import Need
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -25,67 +24,67 @@ from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAu
 from kwire.net.negotiation import api_versions_request
 from kwire.net.sasl import Login, Mechanism
 
-UNSUPPORTED = 33
+SECTION = CheckSection("security/handshake", "SaslHandshake, and what may be asked before a login")
+
+UNSUPPORTED = ErrorCode.UNSUPPORTED_SASL_MECHANISM
 UNKNOWN = "KWIRE-CONFORM"
 TOO_LARGE = 16 * 1024 * 1024
 """Bytes of a request: fewer than one may have, more than one before a login
 (sasl.server.max.receive.size is 512 KiB)."""
 
 
-@scenario("ApiVersions is answered before a login.", kip(43), needs=Need.SASL)
-async def _versions(server: Server) -> None:
+@SECTION.check(1, kip(43), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """ApiVersions is answered before a login."""
     connection = await server.connection_before_login()
-    expect_error(await connection.ask(api_versions_request(), 0), 0)
+    expect_error(await connection.ask(api_versions_request(), 0), ErrorCode.NONE)
 
 
-@scenario(
-    "After ApiVersions in an unknown version, a login on the same connection is accepted.",
-    kip(511),
-    needs=Need.SASL,
-)
-async def _unknown_version(server: Server) -> None:
+@SECTION.check(2, kip(511), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """After ApiVersions in an unknown version, a login on the same connection is accepted."""
     connection = await server.connection_before_login()
-    judge(await connection.exchange(ApiVersionsRequest(), 99), answers(35, version=0))
+    judge(
+        await connection.exchange(ApiVersionsRequest(), 99),
+        answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
+    )
     await log_in(server, connection)
     await expect_served(server, connection)
 
 
-@scenario("SaslHandshake takes a mechanism of the listener.", kip(43), needs=Need.SASL)
-async def _known(server: Server) -> None:
+@SECTION.check(3, kip(43), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """SaslHandshake takes a mechanism of the listener."""
     connection = await server.connection_before_login()
-    expect_error(await handshake(connection, credentials(server).mechanism), 0)
+    expect_error(await handshake(connection, credentials(server).mechanism), ErrorCode.NONE)
 
 
-@scenario("Its answer lists the listener's mechanisms.", kip(43), needs=Need.SASL)
-async def _lists(server: Server) -> None:
+@SECTION.check(4, kip(43), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Its answer lists the listener's mechanisms."""
     mechanism = credentials(server).mechanism
     answer = await handshake(await server.connection_before_login(), mechanism)
     expect(mechanism in answer.mechanisms, f"{mechanism} listed", list(answer.mechanisms))
 
 
-@scenario(
-    "A mechanism that the listener lacks gets UNSUPPORTED_SASL_MECHANISM.", kip(43), needs=Need.SASL
-)
-async def _lacks(server: Server) -> None:
+@SECTION.check(5, kip(43), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """A mechanism that the listener lacks gets UNSUPPORTED_SASL_MECHANISM."""
     connection = await server.connection_before_login()
     expect_error(await handshake(connection, UNKNOWN), UNSUPPORTED)
 
 
-@scenario(
-    "Beside UNSUPPORTED_SASL_MECHANISM stand the listener's mechanisms.", kip(43), needs=Need.SASL
-)
-async def _lists_beside(server: Server) -> None:
+@SECTION.check(6, kip(43), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Beside UNSUPPORTED_SASL_MECHANISM stand the listener's mechanisms."""
     mechanism = credentials(server).mechanism
     answer = await handshake(await server.connection_before_login(), UNKNOWN)
     expect(mechanism in answer.mechanisms, f"{mechanism} listed", list(answer.mechanisms))
 
 
-@scenario(
-    "After UNSUPPORTED_SASL_MECHANISM the connection is closed.",
-    kafka("SaslServerAuthenticator.handleHandshakeRequest"),
-    needs=Need.SASL,
-)
-async def _ends(server: Server) -> None:
+@SECTION.check(7, kafka("SaslServerAuthenticator.handleHandshakeRequest"), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """After UNSUPPORTED_SASL_MECHANISM the connection is closed."""
     connection = await server.connection_before_login()
     server.allowed_ends |= {ConnectionState.SILENT}
     await handshake(connection, UNKNOWN)
@@ -95,10 +94,9 @@ async def _ends(server: Server) -> None:
         raise Deviation("the connection ended", came, ConformanceVerdict.DIFFERS)
 
 
-@scenario(
-    "A second SaslHandshake in place of the first token is refused.", kip(152), needs=Need.SASL
-)
-async def _twice(server: Server) -> None:
+@SECTION.check(8, kip(152), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """A second SaslHandshake in place of the first token is refused."""
     mechanism = credentials(server).mechanism
     connection = await shaken(server, mechanism)
     again = await connection.exchange(SaslHandshakeRequest(mechanism=mechanism))
@@ -106,12 +104,9 @@ async def _twice(server: Server) -> None:
     await expect_ended(connection)
 
 
-@scenario(
-    "A size of 16 MiB before a login ends the connection.",
-    kafka("BrokerSecurityConfigs, sasl.server.max.receive.size"),
-    needs=Need.SASL,
-)
-async def _too_large(server: Server) -> None:
+@SECTION.check(11, kafka("BrokerSecurityConfigs, sasl.server.max.receive.size"), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """A size of 16 MiB before a login ends the connection."""
     connection = await server.connection_before_login()
     server.allowed_ends |= {ConnectionState.SILENT}
     await connection.send(TOO_LARGE.to_bytes(4, "big"))
@@ -120,12 +115,9 @@ async def _too_large(server: Server) -> None:
         raise Deviation("the connection ended", came, ConformanceVerdict.DIFFERS)
 
 
-@scenario(
-    "After a SaslHandshake of v0, tokens without headers log in.",
-    kip(43, "Public Interfaces"),
-    needs=Need.SASL,
-)
-async def _bare(server: Server) -> None:
+@SECTION.check(12, kip(43, "Public Interfaces"), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """After a SaslHandshake of v0, tokens without headers log in."""
     connection = await server.connection_before_login()
     login = Login(await credentials(server).resolved(), connection.peer)
     login.receive(await handshake(connection, login_mechanism(server), 0))
@@ -141,12 +133,9 @@ async def _bare(server: Server) -> None:
     await expect_served(server, connection)
 
 
-@scenario(
-    "A wrong token without a header ends the connection without an answer.",
-    kip(152, "Motivation"),
-    needs=Need.SASL,
-)
-async def _bare_wrong(server: Server) -> None:
+@SECTION.check(13, kip(152, "Motivation"), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """A wrong token without a header ends the connection without an answer."""
     connection = await server.connection_before_login()
     answer = await handshake(connection, login_mechanism(server), 0)
     expect_equal("error", answer.error_code, 0)
@@ -165,22 +154,3 @@ def login_mechanism(server: Server) -> Mechanism:
 
 def _token(token: bytes) -> bytes:
     return len(token).to_bytes(4, "big") + token
-
-
-SECTION = CheckSection(
-    "security/handshake",
-    "SaslHandshake, and what may be asked before a login",
-    {
-        1: _versions,
-        2: _unknown_version,
-        3: _known,
-        4: _lists,
-        5: _lacks,
-        6: _lists_beside,
-        7: _ends,
-        8: _twice,
-        11: _too_large,
-        12: _bare,
-        13: _bare_wrong,
-    },
-)

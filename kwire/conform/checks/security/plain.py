@@ -14,13 +14,13 @@ from kwire.conform.checks.security.sasl import (
     shaken,
 )
 from kwire.conform.expectation import expect
-from kwire.conform.needs import Need
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kafka, kip
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need, SentenceSource, kafka, kip
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.net.sasl import Mechanism
+
+SECTION = CheckSection("security/plain", "The mechanism PLAIN")
 
 _RFC = SentenceSource("RFC 4616", "2. PLAIN SASL Mechanism")
 _WRONG = f"\0{NOBODY}\0{WRONG_PASSWORD}".encode()
@@ -36,10 +36,9 @@ def _refused(sentence: str, source: SentenceSource, token: bytes) -> Check:
     return run
 
 
-@scenario(
-    "A refused login gets SASL_AUTHENTICATION_FAILED and a message.", kip(152), needs=Need.SASL
-)
-async def _message(server: Server) -> None:
+@SECTION.check(2, kip(152), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """A refused login gets SASL_AUTHENTICATION_FAILED and a message."""
     reaction = await send_token(await shaken(server, Mechanism.PLAIN), _WRONG)
     body = reaction.body
     refused = isinstance(body, SaslAuthenticateResponse) and body.error_code == FAILED
@@ -48,19 +47,17 @@ async def _message(server: Server) -> None:
     expect(body.error_message, "a message", repr(body.error_message))
 
 
-@scenario("After SASL_AUTHENTICATION_FAILED the connection is closed.", kip(152), needs=Need.SASL)
-async def _ended(server: Server) -> None:
+@SECTION.check(3, kip(152), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """After SASL_AUTHENTICATION_FAILED the connection is closed."""
     connection = await shaken(server, Mechanism.PLAIN)
     await send_token(connection, _WRONG)
     await expect_ended(connection)
 
 
-@scenario(
-    "An unknown user and a wrong password have the same message.",
-    kafka("PlainSaslServer.evaluateResponse"),
-    needs=Need.SASL,
-)
-async def _same_message(server: Server) -> None:
+@SECTION.check(4, kafka("PlainSaslServer.evaluateResponse"), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """An unknown user and a wrong password have the same message."""
     user = credentials(server, Mechanism.PLAIN).username
     messages = []
     for name in (user, NOBODY):
@@ -71,8 +68,9 @@ async def _same_message(server: Server) -> None:
         raise Deviation(repr(messages[0]), repr(messages[1]), ConformanceVerdict.DIFFERS)
 
 
-@scenario("Nobody may act for another user.", _RFC, needs=Need.SASL)
-async def _for_another(server: Server) -> None:
+@SECTION.check(10, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Nobody may act for another user."""
     user = credentials(server, Mechanism.PLAIN)
     connection = await shaken(server, Mechanism.PLAIN)
     with server.transcript.private():
@@ -80,19 +78,9 @@ async def _for_another(server: Server) -> None:
         await expect_refused(connection, token)
 
 
-SECTION = CheckSection(
-    "security/plain",
-    "The mechanism PLAIN",
-    {
-        1: _refused("An unknown user is refused.", kip(152), _WRONG),
-        2: _message,
-        3: _ended,
-        4: _same_message,
-        5: _refused("A token without NUL is refused.", _RFC, b"alice"),
-        6: _refused("A token with a part too many is refused.", _RFC, _WRONG + b"\0more"),
-        7: _refused("A token without a user is refused.", _RFC, b"\0\0password"),
-        8: _refused("A token without a password is refused.", _RFC, f"\0{NOBODY}\0".encode()),
-        9: _refused("A token that is not UTF-8 is refused.", _RFC, b"\0\xff\xfe\0\xc0\x80"),
-        10: _for_another,
-    },
-)
+SECTION[1] = _refused("An unknown user is refused.", kip(152), _WRONG)
+SECTION[5] = _refused("A token without NUL is refused.", _RFC, b"alice")
+SECTION[6] = _refused("A token with a part too many is refused.", _RFC, _WRONG + b"\0more")
+SECTION[7] = _refused("A token without a user is refused.", _RFC, b"\0\0password")
+SECTION[8] = _refused("A token without a password is refused.", _RFC, f"\0{NOBODY}\0".encode())
+SECTION[9] = _refused("A token that is not UTF-8 is refused.", _RFC, b"\0\xff\xfe\0\xc0\x80")

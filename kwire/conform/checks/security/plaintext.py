@@ -7,10 +7,11 @@ from kwire.conform.check import CheckSection, exchange
 from kwire.conform.checks.security.sasl import ILLEGAL_STATE
 from kwire.conform.expectation import answers
 from kwire.conform.server import Server
-from kwire.conform.source import kip
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped, kip
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
+
+SECTION = CheckSection("security/plaintext", "SASL at a listener that wants none")
 
 
 def _without_sasl(server: Server, request: Request) -> Request:
@@ -19,21 +20,15 @@ def _without_sasl(server: Server, request: Request) -> Request:
     return request
 
 
-SECTION = CheckSection(
-    "security/plaintext",
-    "SASL at a listener that wants none",
-    {
-        1: exchange(
-            "SaslHandshake is refused where the listener has no SASL.",
-            kip(43, "Public Interfaces"),
-            send=lambda server: _without_sasl(server, SaslHandshakeRequest(mechanism="PLAIN")),
-            expect=answers(ILLEGAL_STATE),
-        ),
-        2: exchange(
-            "SaslAuthenticate is refused where the listener has no SASL.",
-            kip(152, "Public Interfaces"),
-            send=lambda server: _without_sasl(server, SaslAuthenticateRequest(auth_bytes=b"x")),
-            expect=answers(ILLEGAL_STATE),
-        ),
-    },
+SECTION[1] = exchange(
+    "SaslHandshake is refused where the listener has no SASL.",
+    kip(43, "Public Interfaces"),
+    send=lambda server: _without_sasl(server, SaslHandshakeRequest(mechanism="PLAIN")),
+    expect=answers(ILLEGAL_STATE),
+)
+SECTION[2] = exchange(
+    "SaslAuthenticate is refused where the listener has no SASL.",
+    kip(152, "Public Interfaces"),
+    send=lambda server: _without_sasl(server, SaslAuthenticateRequest(auth_bytes=b"x")),
+    expect=answers(ILLEGAL_STATE),
 )

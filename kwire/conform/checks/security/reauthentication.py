@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwire.conform.check import CheckSection, scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.security.sasl import (
     credentials,
     expect_ended,
@@ -13,10 +13,11 @@ from kwire.conform.checks.security.sasl import (
 )
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error, first_error
-from kwire.conform.needs import Need
 from kwire.conform.server import Server
-from kwire.conform.source import kip
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Need, Skipped, kip
+from kwire.error_codes import ErrorCode
+
+SECTION = CheckSection("security/reauthentication", "Another login on the same connection")
 
 _KIP = kip(368, "Public Interfaces")
 
@@ -29,21 +30,24 @@ async def _session(server: Server) -> CheckedConnection:
     return connection
 
 
-@scenario("SaslHandshake begins another login on the connection.", _KIP, needs=Need.SASL)
-async def _begins(server: Server) -> None:
+@SECTION.check(1, _KIP, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """SaslHandshake begins another login on the connection."""
     connection = await _session(server)
-    expect_error(await handshake(connection, credentials(server).mechanism), 0)
+    expect_error(await handshake(connection, credentials(server).mechanism), ErrorCode.NONE)
 
 
-@scenario("After another login requests on the connection are answered.", _KIP, needs=Need.SASL)
-async def _serves_on(server: Server) -> None:
+@SECTION.check(2, _KIP, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """After another login requests on the connection are answered."""
     connection = await _session(server)
     await log_in(server, connection)
     await expect_served(server, connection)
 
 
-@scenario("Another login cannot have another mechanism.", _KIP, needs=Need.SASL)
-async def _other_mechanism(server: Server) -> None:
+@SECTION.check(4, _KIP, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Another login cannot have another mechanism."""
     mine = credentials(server).mechanism
     offered = (await handshake(await server.new_connection(login=False), mine)).mechanisms
     other = next((name for name in offered if name != mine), None)
@@ -55,15 +59,9 @@ async def _other_mechanism(server: Server) -> None:
         await expect_ended(connection)
 
 
-@scenario("Another login with wrong credentials ends the connection.", _KIP, needs=Need.SASL)
-async def _wrong(server: Server) -> None:
+@SECTION.check(5, _KIP, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Another login with wrong credentials ends the connection."""
     connection = await _session(server)
     await handshake(connection, credentials(server).mechanism)
     await expect_refused(connection, b"no token of any mechanism")
-
-
-SECTION = CheckSection(
-    "security/reauthentication",
-    "Another login on the same connection",
-    {1: _begins, 2: _serves_on, 4: _other_mechanism, 5: _wrong},
-)

@@ -6,7 +6,8 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, first_error
 from kwire.conform.reaction import Reaction, error_text
 from kwire.conform.server import Server
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, Skipped
+from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -14,8 +15,8 @@ from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.sasl import Credentials, Login, Mechanism
 
-FAILED = 58
-ILLEGAL_STATE = 34
+FAILED = ErrorCode.SASL_AUTHENTICATION_FAILED
+ILLEGAL_STATE = ErrorCode.ILLEGAL_SASL_STATE
 WRONG_PASSWORD = "kwire-conform: wrong on purpose"
 NOBODY = "kwire-conform-nobody"
 

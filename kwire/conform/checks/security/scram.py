@@ -18,12 +18,12 @@ from kwire.conform.checks.security.sasl import (
 )
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, expect_equal
-from kwire.conform.needs import Need
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kip
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kip
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.net.sasl import Mechanism
+
+SECTION = CheckSection("security/scram", "The mechanisms SCRAM-SHA-256 and SCRAM-SHA-512")
 
 _RFC = SentenceSource("RFC 5802", "5.1. SCRAM Attributes")
 _HEADER = SentenceSource("RFC 5802", "6. Channel Binding")
@@ -79,8 +79,9 @@ def _refused_first(sentence: str, source: SentenceSource, token: bytes) -> Check
     return run
 
 
-@scenario("An unknown user is refused, at the latest with the proof.", kip(84), needs=Need.SASL)
-async def _unknown_user(server: Server) -> None:
+@SECTION.check(2, kip(84), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """An unknown user is refused, at the latest with the proof."""
     connection = await _any_scram(server)
     reaction = await send_token(connection, f"n,,n={NOBODY},r={_NONCE}".encode())
     body = reaction.body
@@ -92,78 +93,71 @@ async def _unknown_user(server: Server) -> None:
     await expect_ended(connection)
 
 
-@scenario("The server's nonce begins with the client's, and is longer.", _RFC, needs=Need.SASL)
-async def _nonce(server: Server) -> None:
+@SECTION.check(3, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """The server's nonce begins with the client's, and is longer."""
     nonce = (await challenge(server, await _begun(server))).get("r", "")
     goes_on = nonce.startswith(_NONCE) and len(nonce) > len(_NONCE)
     expect(goes_on, f"{_NONCE} and more", repr(nonce))
 
 
-@scenario("Two logins have two nonces.", _RFC, needs=Need.SASL)
-async def _two_nonces(server: Server) -> None:
+@SECTION.check(4, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Two logins have two nonces."""
     first, second = [(await challenge(server, await _begun(server))).get("r") for _ in range(2)]
     expect(first != second, "two nonces", f"{first!r} twice")
 
 
-@scenario("Passwords are hashed 4,096 times or more.", kip(84), needs=Need.SASL)
-async def _iterations(server: Server) -> None:
+@SECTION.check(5, kip(84), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Passwords are hashed 4,096 times or more."""
     count = (await challenge(server, await _begun(server))).get("i", "")
     expect(count.isdecimal() and int(count) >= _LEAST, f"{_LEAST} or more", repr(count))
 
 
-@scenario("A wrong proof is refused, and ends the connection.", _RFC, needs=Need.SASL)
-async def _wrong_proof(server: Server) -> None:
+@SECTION.check(6, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """A wrong proof is refused, and ends the connection."""
     connection = await _begun(server)
     nonce = (await challenge(server, connection)).get("r", "")
     length = 32 if credentials(server).mechanism is Mechanism.SCRAM_SHA_256 else 64
     await expect_refused(connection, _final(nonce, b64encode(bytes(length)).decode()))
 
 
-@scenario("A final message with another nonce is refused.", _RFC, needs=Need.SASL)
-async def _other_nonce(server: Server) -> None:
+@SECTION.check(7, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """A final message with another nonce is refused."""
     connection = await _begun(server)
     await challenge(server, connection)
     await expect_refused(connection, _final(f"{_NONCE}x"))
 
 
-@scenario("An invalid final message is refused.", _RFC, needs=Need.SASL)
-async def _no_final(server: Server) -> None:
+@SECTION.check(8, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """An invalid final message is refused."""
     connection = await _begun(server)
     await challenge(server, connection)
     await expect_refused(connection, b"no message of SCRAM")
 
 
-@scenario("The server proves that it knows the password, too.", _RFC, needs=Need.SASL)
-async def _proves(server: Server) -> None:
+@SECTION.check(9, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """The server proves that it knows the password, too."""
     credentials(server, *BOTH)
     connection = await server.connection_before_login()
     await log_in(server, connection)
     await expect_served(server, connection)
 
 
-@scenario("The attribute m, reserved for extensions, is refused.", _RFC, needs=Need.SASL)
-async def _mandatory(server: Server) -> None:
+@SECTION.check(11, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """The attribute m, reserved for extensions, is refused."""
     await expect_refused(await _begun(server), _first(server, extension="m=kwire,"))
 
 
-SECTION = CheckSection(
-    "security/scram",
-    "The mechanisms SCRAM-SHA-256 and SCRAM-SHA-512",
-    {
-        1: _refused_first("An invalid first message is refused.", _RFC, b"no message of SCRAM"),
-        2: _unknown_user,
-        3: _nonce,
-        4: _two_nonces,
-        5: _iterations,
-        6: _wrong_proof,
-        7: _other_nonce,
-        8: _no_final,
-        9: _proves,
-        10: _refused_first(
-            "A client that asks for channel binding is refused: the mechanism has none.",
-            _HEADER,
-            f"p=tls-unique,,n={NOBODY},r={_NONCE}".encode(),
-        ),
-        11: _mandatory,
-    },
+SECTION[1] = _refused_first("An invalid first message is refused.", _RFC, b"no message of SCRAM")
+SECTION[10] = _refused_first(
+    "A client that asks for channel binding is refused: the mechanism has none.",
+    _HEADER,
+    f"p=tls-unique,,n={NOBODY},r={_NONCE}".encode(),
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.server import Server
-from kwire.conform.verdict import Deviation
+from kwire.conform.vocabulary import Deviation
 from kwire.net.negotiation import api_versions_request
 from kwire.net.tls import ClientTls
 

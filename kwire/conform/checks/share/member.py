@@ -12,7 +12,8 @@ from kwire.conform.checks.producers.producer import CheckedProducer
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
@@ -77,7 +78,7 @@ class ShareMember:
         """Send a heartbeat as a joining member does; return the answer, whatever its error."""
         own = {"member_epoch": JOINS, "subscribed_topic_names": (self.topic,)}
         answer = await self.heartbeat(**(own | fields))
-        if answer.error_code == 0:
+        if answer.error_code == ErrorCode.NONE:
             self.epoch = answer.member_epoch
             self.server.remove_afterwards(f"member {self.member_id}", self._leave)
         return answer
@@ -85,13 +86,13 @@ class ShareMember:
     async def joined(self) -> Any:
         """Join, and beat until the topic's partition is assigned; return the last answer."""
         answer = await self.join()
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
 
         async def assigned() -> bool:
             nonlocal answer
             if answer.assignment is None or not answer.assignment.topic_partitions:
                 answer = await self.heartbeat(subscribed_topic_names=(self.topic,))
-                expect_error(answer, 0)
+                expect_error(answer, ErrorCode.NONE)
                 self.epoch = answer.member_epoch
             return bool(answer.assignment and answer.assignment.topic_partitions)
 
@@ -120,7 +121,7 @@ class ShareMember:
             "topics": [FetchTopic(topic_id=self.topic_id, partitions=[partition])],
         }
         answer = await self.leader.ask(ShareFetchRequest(**(own | fields)))
-        if answer.error_code == 0:
+        if answer.error_code == ErrorCode.NONE:
             self.session_epoch += 1
         return answer
 
@@ -132,7 +133,7 @@ class ShareMember:
             nonlocal acknowledged
             answer = await self.fetch(*acknowledged)
             acknowledged = ()
-            expect_error(answer, 0)
+            expect_error(answer, ErrorCode.NONE)
             found.extend(acquired_in(answer))
             return bool(found)
 
@@ -153,7 +154,7 @@ class ShareMember:
             "topics": [AcknowledgeTopic(topic_id=self.topic_id, partitions=[partition])],
         }
         answer = await self.leader.ask(ShareAcknowledgeRequest(**(own | fields)))
-        if answer.error_code == 0:
+        if answer.error_code == ErrorCode.NONE:
             self.session_epoch += 1
         return answer
 
@@ -221,4 +222,6 @@ async def _configure(server: Server, group: str, operation: int) -> None:
     resource = AlterConfigsResource(
         resource_type=_GROUP_CONFIGS, resource_name=group, configs=[config]
     )
-    expect_error(await server.ask(IncrementalAlterConfigsRequest(resources=[resource])), 0)
+    expect_error(
+        await server.ask(IncrementalAlterConfigsRequest(resources=[resource])), ErrorCode.NONE
+    )

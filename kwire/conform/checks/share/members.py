@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.consumer import new_consumer
 from kwire.conform.checks.groups.heartbeat_checks import (
     leaving_member,
@@ -15,8 +15,11 @@ from kwire.conform.checks.groups.heartbeat_checks import (
 from kwire.conform.checks.share.member import new_share_member
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import kip
+from kwire.conform.vocabulary import kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a77_share_group_describe import ShareGroupDescribeRequest
+
+SECTION = CheckSection("share/members", "Members of share groups")
 
 _HEARTBEAT = kip(932, "ShareGroupHeartbeat API")
 _DESCRIBE = kip(932, "ShareGroupDescribe API")
@@ -25,10 +28,9 @@ _refuses = partial(refused_join, new_share_member, _HEARTBEAT)
 _refuses_member = partial(refused_heartbeat, new_share_member, _HEARTBEAT)
 
 
-@broker_scenario(
-    "A member that joins gets an epoch above 0, an interval and partitions.", _HEARTBEAT
-)
-async def _joins(server: Server) -> None:
+@SECTION.broker_check(1, _HEARTBEAT)
+async def _(server: Server) -> None:
+    """A member that joins gets an epoch above 0, an interval and partitions."""
     member = await new_share_member(server)
     answer = await member.joined()
     expect(answer.member_epoch > 0, "an epoch above 0", answer.member_epoch)
@@ -37,72 +39,68 @@ async def _joins(server: Server) -> None:
     expect_equal("partitions", parts, [(member.topic_id, (0,))])
 
 
-@broker_scenario("Two members can be assigned the same partition.", _HEARTBEAT)
-async def _shared(server: Server) -> None:
+@SECTION.broker_check(2, _HEARTBEAT)
+async def _(server: Server) -> None:
+    """Two members can be assigned the same partition."""
     first = await new_share_member(server)
     await first.joined()
     second = await first.another()
     await second.joined()
 
 
-@broker_scenario("A consumer that joins a share group gets GROUP_ID_NOT_FOUND.", kip(932))
-async def _consumer(server: Server) -> None:
+@SECTION.broker_check(11, kip(932))
+async def _(server: Server) -> None:
+    """A consumer that joins a share group gets GROUP_ID_NOT_FOUND."""
     member = await new_share_member(server)
     await member.joined()
     consumer = await new_consumer(server, member.group, topics=(member.topic,))
-    expect_error(await consumer.join(), 69)
+    expect_error(await consumer.join(), ErrorCode.GROUP_ID_NOT_FOUND)
 
 
-@broker_scenario("A share member that joins a consumer group gets GROUP_ID_NOT_FOUND.", kip(932))
-async def _share_in_consumer(server: Server) -> None:
+@SECTION.broker_check(12, kip(932))
+async def _(server: Server) -> None:
+    """A share member that joins a consumer group gets GROUP_ID_NOT_FOUND."""
     member = await new_share_member(server)
     consumer = await new_consumer(server, member.group, topics=(member.topic,))
     await consumer.joined()
-    expect_error(await member.join(), 69)
+    expect_error(await member.join(), ErrorCode.GROUP_ID_NOT_FOUND)
 
 
-@broker_scenario("ShareGroupDescribe returns state, epochs and members.", _DESCRIBE)
-async def _described(server: Server) -> None:
+@SECTION.broker_check(13, _DESCRIBE)
+async def _(server: Server) -> None:
+    """ShareGroupDescribe returns state, epochs and members."""
     member = await new_share_member(server)
     await member.joined()
     request = ShareGroupDescribeRequest(group_ids=(member.group,))
     group = (await member.connection.ask(request)).groups[0]
-    expect_error(group, 0)
+    expect_error(group, ErrorCode.NONE)
     expect_equal("state", group.group_state, "Stable")
     members = [(m.member_id, m.member_epoch, m.subscribed_topic_names) for m in group.members]
     expect_equal("members", members, [(member.member_id, member.epoch, (member.topic,))])
 
 
-@broker_scenario("ShareGroupDescribe of an unknown group gets GROUP_ID_NOT_FOUND.", _DESCRIBE)
-async def _describe_unknown(server: Server) -> None:
+@SECTION.broker_check(14, _DESCRIBE)
+async def _(server: Server) -> None:
+    """ShareGroupDescribe of an unknown group gets GROUP_ID_NOT_FOUND."""
     (await server.connection()).demand(ShareGroupDescribeRequest)
     name = server.name()
     coordinator = await server.coordinator(name)
-    expect_error(await coordinator.ask(ShareGroupDescribeRequest(group_ids=(name,))), 69)
+    expect_error(
+        await coordinator.ask(ShareGroupDescribeRequest(group_ids=(name,))),
+        ErrorCode.GROUP_ID_NOT_FOUND,
+    )
 
 
-SECTION = CheckSection(
-    "share/members",
-    "Members of share groups",
-    {
-        1: _joins,
-        2: _shared,
-        3: leaving_member(new_share_member, _HEARTBEAT),
-        4: _refuses("An empty group id", 42, "INVALID_REQUEST", group_id=""),
-        5: _refuses("An empty member id", 42, "INVALID_REQUEST", member_id=""),
-        6: _refuses("A join without topics", 42, "INVALID_REQUEST", subscribed_topic_names=None),
-        7: _refuses("An empty rack id", 42, "INVALID_REQUEST", rack_id=""),
-        8: _refuses("An epoch below -1", 42, "INVALID_REQUEST", member_epoch=-2),
-        9: _refuses_member(
-            "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
-        ),
-        10: _refuses_member(
-            "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
-        ),
-        11: _consumer,
-        12: _share_in_consumer,
-        13: _described,
-        14: _describe_unknown,
-        15: listed_type(new_share_member, kip(932), "share"),
-    },
+SECTION[3] = leaving_member(new_share_member, _HEARTBEAT)
+SECTION[4] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
+SECTION[5] = _refuses("An empty member id", 42, "INVALID_REQUEST", member_id="")
+SECTION[6] = _refuses("A join without topics", 42, "INVALID_REQUEST", subscribed_topic_names=None)
+SECTION[7] = _refuses("An empty rack id", 42, "INVALID_REQUEST", rack_id="")
+SECTION[8] = _refuses("An epoch below -1", 42, "INVALID_REQUEST", member_epoch=-2)
+SECTION[9] = _refuses_member(
+    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
 )
+SECTION[10] = _refuses_member(
+    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
+)
+SECTION[15] = listed_type(new_share_member, kip(932), "share")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.share.member import ACCEPT, LEAVES, ShareMember, new_share_member
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import kip
+from kwire.conform.vocabulary import kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a90_describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -24,6 +25,8 @@ from kwire.messages.a92_delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequestTopic,
 )
 
+SECTION = CheckSection("share/offsets", "Start offsets of share groups")
+
 _OFFSETS = kip(932, "Admin API")
 
 
@@ -37,7 +40,7 @@ async def _describe(member: ShareMember, **fields: Any) -> Any:
 
 async def _start_offset(member: ShareMember) -> int:
     group = await _describe(member)
-    expect_error(group, 0)
+    expect_error(group, ErrorCode.NONE)
     offset: int = group.topics[0].partitions[0].start_offset
     return offset
 
@@ -63,80 +66,70 @@ async def _left(server: Server, records: int = 2) -> ShareMember:
     await member.produce(records)
     await member.joined()
     await member.acquired()
-    expect_error(await member.acknowledge((0, records - 1, ACCEPT)), 0)
+    expect_error(await member.acknowledge((0, records - 1, ACCEPT)), ErrorCode.NONE)
     await member.close_session()
-    expect_error(await member.heartbeat(member_epoch=LEAVES), 0)
+    expect_error(await member.heartbeat(member_epoch=LEAVES), ErrorCode.NONE)
     return member
 
 
-@broker_scenario("A partition that the group has read has a start offset.", _OFFSETS)
-async def _has_one(server: Server) -> None:
+@SECTION.broker_check(1, _OFFSETS)
+async def _(server: Server) -> None:
+    """A partition that the group has read has a start offset."""
     member = await _left(server)
     # What was accepted may be kept beside the start offset, which follows with a later write.
     expect_equal("start offset", await _start_offset(member), 0, 2)
 
 
-@broker_scenario("A partition that the group never read has the start offset -1.", _OFFSETS)
-async def _never_read(server: Server) -> None:
+@SECTION.broker_check(2, _OFFSETS)
+async def _(server: Server) -> None:
+    """A partition that the group never read has the start offset -1."""
     member = await _left(server)
     member.topic = await server.topic()
     expect_equal("start offset", await _start_offset(member), -1)
 
 
-@broker_scenario("The start offset of an empty group can be set.", _OFFSETS)
-async def _altered(server: Server) -> None:
+@SECTION.broker_check(3, _OFFSETS)
+async def _(server: Server) -> None:
+    """The start offset of an empty group can be set."""
     member = await _left(server)
-    expect_error(await _alter(member, 1), 0)
+    expect_error(await _alter(member, 1), ErrorCode.NONE)
     expect_equal("start offset", await _start_offset(member), 1)
 
 
-@broker_scenario("Setting the start offset of a group with members gets NON_EMPTY_GROUP.", _OFFSETS)
-async def _alter_non_empty(server: Server) -> None:
+@SECTION.broker_check(4, _OFFSETS)
+async def _(server: Server) -> None:
+    """Setting the start offset of a group with members gets NON_EMPTY_GROUP."""
     member = await new_share_member(server)
     await member.joined()
-    expect_error(await _alter(member, 1), 68)
+    expect_error(await _alter(member, 1), ErrorCode.NON_EMPTY_GROUP)
 
 
-@broker_scenario(
-    "Setting an unknown topic's start offset gets UNKNOWN_TOPIC_OR_PARTITION.", _OFFSETS
-)
-async def _alter_unknown_topic(server: Server) -> None:
+@SECTION.broker_check(5, _OFFSETS)
+async def _(server: Server) -> None:
+    """Setting an unknown topic's start offset gets UNKNOWN_TOPIC_OR_PARTITION."""
     member = await _left(server)
     member.topic = server.name()
-    expect_error(await _alter(member, 1), 3)
+    expect_error(await _alter(member, 1), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@broker_scenario("The offsets of a topic can be deleted from an empty group.", _OFFSETS)
-async def _deleted(server: Server) -> None:
+@SECTION.broker_check(6, _OFFSETS)
+async def _(server: Server) -> None:
+    """The offsets of a topic can be deleted from an empty group."""
     member = await _left(server)
-    expect_error(await _delete(member), 0)
+    expect_error(await _delete(member), ErrorCode.NONE)
     expect_equal("start offset", await _start_offset(member), -1)
 
 
-@broker_scenario("Deleting the offsets of a group with members gets NON_EMPTY_GROUP.", _OFFSETS)
-async def _delete_non_empty(server: Server) -> None:
+@SECTION.broker_check(7, _OFFSETS)
+async def _(server: Server) -> None:
+    """Deleting the offsets of a group with members gets NON_EMPTY_GROUP."""
     member = await new_share_member(server)
     await member.joined()
-    expect_error(await _delete(member), 68)
+    expect_error(await _delete(member), ErrorCode.NON_EMPTY_GROUP)
 
 
-@broker_scenario("Deleting the offsets of an unknown group gets GROUP_ID_NOT_FOUND.", _OFFSETS)
-async def _delete_unknown_group(server: Server) -> None:
+@SECTION.broker_check(8, _OFFSETS)
+async def _(server: Server) -> None:
+    """Deleting the offsets of an unknown group gets GROUP_ID_NOT_FOUND."""
     member = await new_share_member(server)
-    expect_error(await _delete(member), 69)
-
-
-SECTION = CheckSection(
-    "share/offsets",
-    "Start offsets of share groups",
-    {
-        1: _has_one,
-        2: _never_read,
-        3: _altered,
-        4: _alter_non_empty,
-        5: _alter_unknown_topic,
-        6: _deleted,
-        7: _delete_non_empty,
-        8: _delete_unknown_group,
-    },
-)
+    expect_error(await _delete(member), ErrorCode.GROUP_ID_NOT_FOUND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.share.member import (
     ACCEPT,
     OPENS,
@@ -16,7 +16,10 @@ from kwire.conform.checks.share.member import (
 )
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import kip
+from kwire.conform.vocabulary import kip
+from kwire.error_codes import ErrorCode
+
+SECTION = CheckSection("share/sessions", "Share sessions and records in flight")
 
 _SESSIONS = kip(932, "Share sessions")
 _STATES = kip(932, "In-flight records")
@@ -31,185 +34,180 @@ async def _reader(server: Server, records: int = 2) -> ShareMember:
     return member
 
 
-@broker_scenario(
-    "The first fetch opens a session and acquires records for the first time.", _STATES
-)
-async def _acquires(server: Server) -> None:
+@SECTION.broker_check(1, _STATES)
+async def _(server: Server) -> None:
+    """The first fetch opens a session and acquires records for the first time."""
     member = await _reader(server)
     expect_equal("acquired", await member.acquired(), [(0, 1, 1)])
 
 
-@broker_scenario("Acquired records are not handed to another member.", _STATES)
-async def _locked(server: Server) -> None:
+@SECTION.broker_check(2, _STATES)
+async def _(server: Server) -> None:
+    """Acquired records are not handed to another member."""
     member = await _reader(server)
     await member.acquired()
     other = await member.another()
     await other.joined()
     answer = await other.fetch()
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("acquired", acquired_in(answer), [])
 
 
-@broker_scenario("Released records come again, with the next delivery count.", _STATES)
-async def _released(server: Server) -> None:
+@SECTION.broker_check(3, _STATES)
+async def _(server: Server) -> None:
+    """Released records come again, with the next delivery count."""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((0, 1, RELEASE)), 0)
+    expect_error(await member.acknowledge((0, 1, RELEASE)), ErrorCode.NONE)
     expect_equal("acquired", await member.acquired(), [(0, 1, 2)])
 
 
-@broker_scenario("Accepted records do not come again.", _STATES)
-async def _accepted(server: Server) -> None:
+@SECTION.broker_check(4, _STATES)
+async def _(server: Server) -> None:
+    """Accepted records do not come again."""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((0, 1, ACCEPT)), 0)
+    expect_error(await member.acknowledge((0, 1, ACCEPT)), ErrorCode.NONE)
     await member.produce(1)
     expect_equal("acquired", await member.acquired(), [(2, 2, 1)])
 
 
-@broker_scenario("Rejected records do not come again.", _STATES)
-async def _rejected(server: Server) -> None:
+@SECTION.broker_check(5, _STATES)
+async def _(server: Server) -> None:
+    """Rejected records do not come again."""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((0, 1, REJECT)), 0)
+    expect_error(await member.acknowledge((0, 1, REJECT)), ErrorCode.NONE)
     await member.produce(1)
     expect_equal("acquired", await member.acquired(), [(2, 2, 1)])
 
 
-@broker_scenario("Part of a batch can be accepted and the rest released.", _ACKNOWLEDGE)
-async def _in_parts(server: Server) -> None:
+@SECTION.broker_check(6, _ACKNOWLEDGE)
+async def _(server: Server) -> None:
+    """Part of a batch can be accepted and the rest released."""
     member = await _reader(server, records=3)
     await member.acquired()
-    expect_error(await member.acknowledge((0, 0, ACCEPT), (1, 2, RELEASE)), 0)
+    expect_error(await member.acknowledge((0, 0, ACCEPT), (1, 2, RELEASE)), ErrorCode.NONE)
     expect_equal("acquired", await member.acquired(), [(1, 2, 2)])
 
 
-@broker_scenario("Acknowledgements can come with the next fetch.", kip(932, "ShareFetch API"))
-async def _with_fetch(server: Server) -> None:
+@SECTION.broker_check(7, kip(932, "ShareFetch API"))
+async def _(server: Server) -> None:
+    """Acknowledgements can come with the next fetch."""
     member = await _reader(server)
     await member.acquired()
     await member.produce(1)
     answer = await member.fetch((0, 1, ACCEPT))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     found = acquired_in(answer) or await member.acquired()
     expect_equal("acquired", found, [(2, 2, 1)])
 
 
-@broker_scenario("Accepting what is already accepted gets INVALID_RECORD_STATE.", _ACKNOWLEDGE)
-async def _not_acquired(server: Server) -> None:
+@SECTION.broker_check(8, _ACKNOWLEDGE)
+async def _(server: Server) -> None:
+    """Accepting what is already accepted gets INVALID_RECORD_STATE."""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((1, 1, ACCEPT)), 0)
-    expect_error(await member.acknowledge((1, 1, ACCEPT)), 121)
+    expect_error(await member.acknowledge((1, 1, ACCEPT)), ErrorCode.NONE)
+    expect_error(await member.acknowledge((1, 1, ACCEPT)), ErrorCode.INVALID_RECORD_STATE)
 
 
-@broker_scenario("Acknowledging another member's records gets INVALID_RECORD_STATE.", _ACKNOWLEDGE)
-async def _anothers(server: Server) -> None:
+@SECTION.broker_check(9, _ACKNOWLEDGE)
+async def _(server: Server) -> None:
+    """Acknowledging another member's records gets INVALID_RECORD_STATE."""
     member = await _reader(server)
     await member.acquired()
     other = await member.another()
     await other.joined()
     await other.fetch()
-    expect_error(await other.acknowledge((0, 1, ACCEPT)), 121)
+    expect_error(await other.acknowledge((0, 1, ACCEPT)), ErrorCode.INVALID_RECORD_STATE)
 
 
-@broker_scenario("An unknown type of acknowledgement gets INVALID_REQUEST.", _ACKNOWLEDGE)
-async def _unknown_type(server: Server) -> None:
+@SECTION.broker_check(10, _ACKNOWLEDGE)
+async def _(server: Server) -> None:
+    """An unknown type of acknowledgement gets INVALID_REQUEST."""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((0, 1, 9)), 42)
+    expect_error(await member.acknowledge((0, 1, 9)), ErrorCode.INVALID_REQUEST)
 
 
-@broker_scenario("A batch that ends before it begins gets INVALID_REQUEST.", _ACKNOWLEDGE)
-async def _reversed(server: Server) -> None:
+@SECTION.broker_check(11, _ACKNOWLEDGE)
+async def _(server: Server) -> None:
+    """A batch that ends before it begins gets INVALID_REQUEST."""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((1, 0, ACCEPT)), 42)
+    expect_error(await member.acknowledge((1, 0, ACCEPT)), ErrorCode.INVALID_REQUEST)
 
 
-@broker_scenario("Acknowledging in the fetch that opens a session gets INVALID_REQUEST.", _SESSIONS)
-async def _opens_acknowledging(server: Server) -> None:
+@SECTION.broker_check(12, _SESSIONS)
+async def _(server: Server) -> None:
+    """Acknowledging in the fetch that opens a session gets INVALID_REQUEST."""
     member = await _reader(server)
-    expect_error(await member.fetch((0, 1, ACCEPT)), 42)
+    expect_error(await member.fetch((0, 1, ACCEPT)), ErrorCode.INVALID_REQUEST)
 
 
-@broker_scenario("A session that does not exist gets SHARE_SESSION_NOT_FOUND.", _SESSIONS)
-async def _no_session(server: Server) -> None:
+@SECTION.broker_check(13, _SESSIONS)
+async def _(server: Server) -> None:
+    """A session that does not exist gets SHARE_SESSION_NOT_FOUND."""
     member = await _reader(server)
-    expect_error(await member.fetch(share_session_epoch=1), 122)
+    expect_error(await member.fetch(share_session_epoch=1), ErrorCode.SHARE_SESSION_NOT_FOUND)
 
 
-@broker_scenario(
-    "A session's epoch that is not the next gets INVALID_SHARE_SESSION_EPOCH.", _SESSIONS
-)
-async def _wrong_epoch(server: Server) -> None:
-    member = await _reader(server)
-    await member.acquired()
-    expect_error(await member.fetch(share_session_epoch=member.session_epoch + 5), 123)
-
-
-@broker_scenario("ShareAcknowledge without a session gets SHARE_SESSION_NOT_FOUND.", _SESSIONS)
-async def _acknowledge_no_session(server: Server) -> None:
-    member = await _reader(server)
-    expect_error(await member.acknowledge((0, 1, ACCEPT), share_session_epoch=1), 122)
-
-
-@broker_scenario(
-    "A ShareAcknowledge that opens a session gets INVALID_SHARE_SESSION_EPOCH.", _SESSIONS
-)
-async def _acknowledge_opens(server: Server) -> None:
-    member = await _reader(server)
-    expect_error(await member.acknowledge((0, 1, ACCEPT), share_session_epoch=OPENS), 123)
-
-
-@broker_scenario("When a session is closed its records go to others at once.", _SESSIONS)
-async def _closed(server: Server) -> None:
+@SECTION.broker_check(14, _SESSIONS)
+async def _(server: Server) -> None:
+    """A session's epoch that is not the next gets INVALID_SHARE_SESSION_EPOCH."""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.close_session(), 0)
+    expect_error(
+        await member.fetch(share_session_epoch=member.session_epoch + 5),
+        ErrorCode.INVALID_SHARE_SESSION_EPOCH,
+    )
+
+
+@SECTION.broker_check(15, _SESSIONS)
+async def _(server: Server) -> None:
+    """ShareAcknowledge without a session gets SHARE_SESSION_NOT_FOUND."""
+    member = await _reader(server)
+    expect_error(
+        await member.acknowledge((0, 1, ACCEPT), share_session_epoch=1),
+        ErrorCode.SHARE_SESSION_NOT_FOUND,
+    )
+
+
+@SECTION.broker_check(16, _SESSIONS)
+async def _(server: Server) -> None:
+    """A ShareAcknowledge that opens a session gets INVALID_SHARE_SESSION_EPOCH."""
+    member = await _reader(server)
+    expect_error(
+        await member.acknowledge((0, 1, ACCEPT), share_session_epoch=OPENS),
+        ErrorCode.INVALID_SHARE_SESSION_EPOCH,
+    )
+
+
+@SECTION.broker_check(17, _SESSIONS)
+async def _(server: Server) -> None:
+    """When a session is closed its records go to others at once."""
+    member = await _reader(server)
+    await member.acquired()
+    expect_error(await member.close_session(), ErrorCode.NONE)
     other = await member.another()
     await other.joined()
     expect_equal("acquired", await other.acquired(), [(0, 1, 2)])
 
 
-@broker_scenario("A fetch in a closed session gets SHARE_SESSION_NOT_FOUND.", _SESSIONS)
-async def _closed_is_unknown(server: Server) -> None:
+@SECTION.broker_check(18, _SESSIONS)
+async def _(server: Server) -> None:
+    """A fetch in a closed session gets SHARE_SESSION_NOT_FOUND."""
     member = await _reader(server)
     await member.acquired()
     epoch = member.session_epoch
     await member.close_session()
-    expect_error(await member.fetch(share_session_epoch=epoch), 122)
+    expect_error(await member.fetch(share_session_epoch=epoch), ErrorCode.SHARE_SESSION_NOT_FOUND)
 
 
-@broker_scenario("A topic id that no topic has gets UNKNOWN_TOPIC_ID.", kip(932, "ShareFetch API"))
-async def _unknown_topic(server: Server) -> None:
+@SECTION.broker_check(19, kip(932, "ShareFetch API"))
+async def _(server: Server) -> None:
+    """A topic id that no topic has gets UNKNOWN_TOPIC_ID."""
     member = await _reader(server)
     member.topic_id = uuid4()
-    expect_error(await member.fetch(), 100)
-
-
-SECTION = CheckSection(
-    "share/sessions",
-    "Share sessions and records in flight",
-    {
-        1: _acquires,
-        2: _locked,
-        3: _released,
-        4: _accepted,
-        5: _rejected,
-        6: _in_parts,
-        7: _with_fetch,
-        8: _not_acquired,
-        9: _anothers,
-        10: _unknown_type,
-        11: _reversed,
-        12: _opens_acknowledging,
-        13: _no_session,
-        14: _wrong_epoch,
-        15: _acknowledge_no_session,
-        16: _acknowledge_opens,
-        17: _closed,
-        18: _closed_is_unknown,
-        19: _unknown_topic,
-    },
-)
+    expect_error(await member.fetch(), ErrorCode.UNKNOWN_TOPIC_ID)

@@ -10,7 +10,8 @@ from uuid import uuid4
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.a88_streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
@@ -55,7 +56,7 @@ class StreamsMember:
         )
         if answer.error_code == _UNSUPPORTED_VERSION:
             raise Skipped("the server has streams groups, but they are not enabled")
-        if answer.error_code == 0:
+        if answer.error_code == ErrorCode.NONE:
             self.epoch = answer.member_epoch
             if answer.active_tasks is not None:
                 self.partitions = tuple(p for t in answer.active_tasks for p in t.partitions)
@@ -74,14 +75,14 @@ class StreamsMember:
             "client_tags": [],
         }
         answer = await self.heartbeat(**(own | fields))
-        if answer.error_code == 0:
+        if answer.error_code == ErrorCode.NONE:
             self.server.remove_afterwards(f"member {self.member_id}", self._leave)
         return answer
 
     async def joined(self) -> Any:
         """Join, which must be accepted."""
         answer = await self.join()
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         return answer
 
     async def _leave(self) -> None:

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.heartbeat_checks import (
     leaving_member,
     listed_type,
     refused_heartbeat,
     refused_join,
 )
-from kwire.conform.checks.streams.member import (
-    SUBTOPOLOGY,
-    new_streams_member,
-    topology,
-)
+from kwire.conform.checks.streams.member import SUBTOPOLOGY, new_streams_member, topology
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import kip
-from kwire.messages.a88_streams_group_heartbeat import (
-    CopartitionGroup,
-    TaskIds,
-)
+from kwire.conform.vocabulary import kip
+from kwire.error_codes import ErrorCode
+from kwire.messages.a88_streams_group_heartbeat import CopartitionGroup, TaskIds
 from kwire.messages.a89_streams_group_describe import StreamsGroupDescribeRequest
+
+SECTION = CheckSection("streams/members", "Members of streams groups")
 
 _HEARTBEAT = kip(1071, "StreamsGroupHeartbeat")
 _DESCRIBE = kip(1071, "StreamsGroupDescribe")
@@ -34,8 +30,9 @@ _refuses = partial(refused_join, new_streams_member, _HEARTBEAT)
 _refuses_member = partial(refused_heartbeat, new_streams_member, _HEARTBEAT)
 
 
-@broker_scenario("A member that joins gets an epoch above 0 and an interval.", _HEARTBEAT)
-async def _joins(server: Server) -> None:
+@SECTION.broker_check(1, _HEARTBEAT)
+async def _(server: Server) -> None:
+    """A member that joins gets an epoch above 0 and an interval."""
     member = await new_streams_member(server)
     answer = await member.joined()
     expect(answer.member_epoch > 0, "an epoch above 0", answer.member_epoch)
@@ -43,8 +40,9 @@ async def _joins(server: Server) -> None:
     expect_equal("member id", answer.member_id, member.member_id)
 
 
-@broker_scenario("The only member gets a task for every partition.", _HEARTBEAT)
-async def _all_tasks(server: Server) -> None:
+@SECTION.broker_check(2, _HEARTBEAT)
+async def _(server: Server) -> None:
+    """The only member gets a task for every partition."""
     member = await new_streams_member(server, partitions=2)
     await member.joined()
 
@@ -56,79 +54,69 @@ async def _all_tasks(server: Server) -> None:
     await server.wait_for("two active tasks", assigned)
 
 
-@broker_scenario(
-    "A source topic that does not exist gives the status MISSING_SOURCE_TOPICS.", _HEARTBEAT
-)
-async def _missing_topic(server: Server) -> None:
+@SECTION.broker_check(3, _HEARTBEAT)
+async def _(server: Server) -> None:
+    """A source topic that does not exist gives the status MISSING_SOURCE_TOPICS."""
     member = await new_streams_member(server)
     answer = await member.join(topology=topology(server.name()))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     codes = [status.status_code for status in answer.status or []]
     expect(_MISSING_SOURCE_TOPICS in codes, f"the status {_MISSING_SOURCE_TOPICS}", codes)
 
 
-@broker_scenario("StreamsGroupDescribe returns epochs, topology and members.", _DESCRIBE)
-async def _described(server: Server) -> None:
+@SECTION.broker_check(15, _DESCRIBE)
+async def _(server: Server) -> None:
+    """StreamsGroupDescribe returns epochs, topology and members."""
     member = await new_streams_member(server)
     await member.joined()
     request = StreamsGroupDescribeRequest(group_ids=(member.group,))
     group = (await member.connection.ask(request)).groups[0]
-    expect_error(group, 0)
+    expect_error(group, ErrorCode.NONE)
     expect_equal("members", [m.member_id for m in group.members], [member.member_id])
     expect(group.topology is not None, "a topology", "none")
     subtopologies = [(s.subtopology_id, s.source_topics) for s in group.topology.subtopologies]
     expect_equal("subtopologies", subtopologies, [(SUBTOPOLOGY, (member.topic,))])
 
 
-@broker_scenario("StreamsGroupDescribe of an unknown group gets GROUP_ID_NOT_FOUND.", _DESCRIBE)
-async def _describe_unknown(server: Server) -> None:
+@SECTION.broker_check(16, _DESCRIBE)
+async def _(server: Server) -> None:
+    """StreamsGroupDescribe of an unknown group gets GROUP_ID_NOT_FOUND."""
     (await server.connection()).demand(StreamsGroupDescribeRequest)
     name = server.name()
     coordinator = await server.coordinator(name)
-    expect_error(await coordinator.ask(StreamsGroupDescribeRequest(group_ids=(name,))), 69)
+    expect_error(
+        await coordinator.ask(StreamsGroupDescribeRequest(group_ids=(name,))),
+        ErrorCode.GROUP_ID_NOT_FOUND,
+    )
 
 
-@broker_scenario(
-    "Copartitioned topics that the subtopology does not have get STREAMS_INVALID_TOPOLOGY.",
-    _HEARTBEAT,
-)
-async def _invalid_topology(server: Server) -> None:
+@SECTION.broker_check(11, _HEARTBEAT)
+async def _(server: Server) -> None:
+    """Copartitioned topics that the subtopology does not have get STREAMS_INVALID_TOPOLOGY."""
     member = await new_streams_member(server)
     broken = topology(member.topic, copartition_groups=[CopartitionGroup(source_topics=(7,))])
-    expect_error(await member.join(topology=broken), 130)
+    expect_error(await member.join(topology=broken), ErrorCode.STREAMS_INVALID_TOPOLOGY)
 
 
-SECTION = CheckSection(
-    "streams/members",
-    "Members of streams groups",
-    {
-        1: _joins,
-        2: _all_tasks,
-        3: _missing_topic,
-        4: leaving_member(new_streams_member, _HEARTBEAT),
-        5: _refuses("An empty group id", 42, "INVALID_REQUEST", group_id=""),
-        6: _refuses("An empty member id", 42, "INVALID_REQUEST", member_id=""),
-        7: _refuses("A join without a topology", 42, "INVALID_REQUEST", topology=None),
-        8: _refuses(
-            "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
-        ),
-        9: _refuses("A join without active tasks", 42, "INVALID_REQUEST", active_tasks=None),
-        10: _refuses(
-            "A join with tasks of its own",
-            42,
-            "INVALID_REQUEST",
-            active_tasks=[TaskIds(subtopology_id=SUBTOPOLOGY, partitions=(0,))],
-        ),
-        11: _invalid_topology,
-        12: _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id=""),
-        13: _refuses_member(
-            "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
-        ),
-        14: _refuses_member(
-            "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
-        ),
-        15: _described,
-        16: _describe_unknown,
-        17: listed_type(new_streams_member, kip(1071), "streams"),
-    },
+SECTION[4] = leaving_member(new_streams_member, _HEARTBEAT)
+SECTION[5] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
+SECTION[6] = _refuses("An empty member id", 42, "INVALID_REQUEST", member_id="")
+SECTION[7] = _refuses("A join without a topology", 42, "INVALID_REQUEST", topology=None)
+SECTION[8] = _refuses(
+    "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
 )
+SECTION[9] = _refuses("A join without active tasks", 42, "INVALID_REQUEST", active_tasks=None)
+SECTION[10] = _refuses(
+    "A join with tasks of its own",
+    42,
+    "INVALID_REQUEST",
+    active_tasks=[TaskIds(subtopology_id=SUBTOPOLOGY, partitions=(0,))],
+)
+SECTION[12] = _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id="")
+SECTION[13] = _refuses_member(
+    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[14] = _refuses_member(
+    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
+)
+SECTION[17] = listed_type(new_streams_member, kip(1071), "streams")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kwire.conform.check import Check, scenario
+from kwire.conform.check import Check, gets, scenario
 from kwire.conform.expectation import expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped
 from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -94,7 +92,7 @@ def refused(
     differs: legal ones that Apache Kafka does not give.
     """
 
-    @scenario(sentence, source, needs=Need.NOTHING)
+    @scenario(gets(sentence, code), source, needs=Need.NOTHING)
     async def check(server: Server) -> None:
         answer = await create(server, topic(server), validate_only=validate_only)
         expect_error(answer, code, *others, differs=differs)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import CheckSection, scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic
 from kwire.conform.expectation import expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kafka, kip
+from kwire.conform.vocabulary import Need, ServerRole, guide, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a37_create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
+
+SECTION = CheckSection("topics/grow", "Topics that get more partitions")
 
 _SEMANTICS = kip(195, "Proposed Changes")
 _JAVA = kafka("ReplicationControlManager.createPartitions")
@@ -40,132 +42,110 @@ async def _grow(
 
 async def _topic(server: Server, partitions: int = 2) -> str:
     answer = await create(server, new_topic(server.name(), partitions=partitions))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     name: str = answer.topics[0].name
     return name
 
 
-@scenario("A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION.", guide("Error Codes"))
-async def _unknown(server: Server) -> None:
-    expect_error(await _grow(server, {server.name(): 2}), 3)
+@SECTION.check(1, guide("Error Codes"))
+async def _(server: Server) -> None:
+    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+    expect_error(await _grow(server, {server.name(): 2}), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-@scenario("An unknown topic is reported before a bad number of partitions.", _JAVA)
-async def _unknown_first(server: Server) -> None:
-    expect_error(await _grow(server, {server.name(): 0}), 3, differs=(37,))
+@SECTION.check(2, _JAVA)
+async def _(server: Server) -> None:
+    """An unknown topic is reported before a bad number of partitions."""
+    expect_error(
+        await _grow(server, {server.name(): 0}),
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        differs=(ErrorCode.INVALID_PARTITIONS,),
+    )
 
 
-@scenario("Fewer partitions get INVALID_PARTITIONS.", _SEMANTICS, needs=Need.RESOURCES)
-async def _fewer(server: Server) -> None:
-    expect_error(await _grow(server, {await _topic(server): 1}), 37)
+@SECTION.check(3, _SEMANTICS, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Fewer partitions get INVALID_PARTITIONS."""
+    expect_error(await _grow(server, {await _topic(server): 1}), ErrorCode.INVALID_PARTITIONS)
 
 
-@scenario(
-    "As many partitions as there are get INVALID_PARTITIONS.", _SEMANTICS, needs=Need.RESOURCES
-)
-async def _same(server: Server) -> None:
-    expect_error(await _grow(server, {await _topic(server): 2}), 37)
+@SECTION.check(4, _SEMANTICS, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """As many partitions as there are get INVALID_PARTITIONS."""
+    expect_error(await _grow(server, {await _topic(server): 2}), ErrorCode.INVALID_PARTITIONS)
 
 
-@scenario("A negative number of partitions gets INVALID_PARTITIONS.", _JAVA, needs=Need.RESOURCES)
-async def _negative(server: Server) -> None:
-    expect_error(await _grow(server, {await _topic(server): -1}), 37)
+@SECTION.check(5, _JAVA, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A negative number of partitions gets INVALID_PARTITIONS."""
+    expect_error(await _grow(server, {await _topic(server): -1}), ErrorCode.INVALID_PARTITIONS)
 
 
-@scenario(
-    "Replicas for more partitions than are new get INVALID_REPLICA_ASSIGNMENT.",
-    _SEMANTICS,
-    needs=Need.RESOURCES,
-)
-async def _too_many_assigned(server: Server) -> None:
+@SECTION.check(6, _SEMANTICS, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Replicas for more partitions than are new get INVALID_REPLICA_ASSIGNMENT."""
     broker = next(iter(server.target.nodes), 1)
     answer = await _grow(server, {await _topic(server): 3}, (broker,), (broker,))
-    expect_error(answer, 39)
+    expect_error(answer, ErrorCode.INVALID_REPLICA_ASSIGNMENT)
 
 
-@scenario(
-    "Replicas on a broker that does not exist get INVALID_REPLICA_ASSIGNMENT.",
-    _SEMANTICS,
-    needs=Need.RESOURCES,
-)
-async def _absent_broker(server: Server) -> None:
-    expect_error(await _grow(server, {await _topic(server): 3}, (_ABSENT,)), 39)
+@SECTION.check(7, _SEMANTICS, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Replicas on a broker that does not exist get INVALID_REPLICA_ASSIGNMENT."""
+    expect_error(
+        await _grow(server, {await _topic(server): 3}, (_ABSENT,)),
+        ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    )
 
 
-@scenario(
-    "More or fewer replicas than the topic has get INVALID_REPLICA_ASSIGNMENT.",
-    _SEMANTICS,
-    needs=Need.RESOURCES,
-)
-async def _other_factor(server: Server) -> None:
-    expect_error(await _grow(server, {await _topic(server): 3}, ()), 39)
+@SECTION.check(8, _SEMANTICS, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """More or fewer replicas than the topic has get INVALID_REPLICA_ASSIGNMENT."""
+    expect_error(
+        await _grow(server, {await _topic(server): 3}, ()), ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    )
 
 
-@scenario(
-    "A bad number of partitions is reported before bad replicas.", _JAVA, needs=Need.RESOURCES
-)
-async def _number_first(server: Server) -> None:
-    expect_error(await _grow(server, {await _topic(server): 1}, (_ABSENT,)), 37, differs=(39,))
+@SECTION.check(9, _JAVA, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A bad number of partitions is reported before bad replicas."""
+    expect_error(
+        await _grow(server, {await _topic(server): 1}, (_ABSENT,)),
+        ErrorCode.INVALID_PARTITIONS,
+        differs=(ErrorCode.INVALID_REPLICA_ASSIGNMENT,),
+    )
 
 
-@scenario(
-    "A topic that stands twice in a request gets INVALID_REQUEST.",
-    kafka("ControllerApis.createPartitions"),
-    needs=Need.RESOURCES,
-)
-async def _twice(server: Server) -> None:
+@SECTION.check(10, kafka("ControllerApis.createPartitions"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """A topic that stands twice in a request gets INVALID_REQUEST."""
     name = await _topic(server)
-    expect_error(await _grow(server, [(name, 3), (name, 4)]), 42)
+    expect_error(await _grow(server, [(name, 3), (name, 4)]), ErrorCode.INVALID_REQUEST)
 
 
-@scenario(
-    "New partitions that are only validated are not created.", _SEMANTICS, needs=Need.RESOURCES
-)
-async def _validated(server: Server) -> None:
+@SECTION.check(11, _SEMANTICS, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """New partitions that are only validated are not created."""
     name = await _topic(server)
     for _ in range(2):  # the second would get 37 if the first had made them
-        expect_error(await _grow(server, {name: 3}, validate_only=True), 0)
+        expect_error(await _grow(server, {name: 3}, validate_only=True), ErrorCode.NONE)
 
 
-@scenario("One topic's error does not keep another from growing.", _SEMANTICS, needs=Need.RESOURCES)
-async def _one_of_two(server: Server) -> None:
+@SECTION.check(12, _SEMANTICS, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """One topic's error does not keep another from growing."""
     name, other = await _topic(server), server.name()
     answer = await _grow(server, {other: 3, name: 3})
     codes = {result.name: result.error_code for result in answer.results}
     expect_equal("errors", codes, {other: 3, name: 0})
 
 
-@scenario(
-    "Metadata soon has the new partitions, each with a leader.",
-    _SEMANTICS,
-    role=ServerRole.BROKER,
-    needs=Need.RESOURCES,
-)
-async def _grown(server: Server) -> None:
+@SECTION.check(13, _SEMANTICS, role=ServerRole.BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Metadata soon has the new partitions, each with a leader."""
     name = await _topic(server)
-    expect_error(await _grow(server, {name: 5}), 0)
+    expect_error(await _grow(server, {name: 5}), ErrorCode.NONE)
     await server.leader(name, 4)
     known = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=name)]))
     indexes = sorted(p.partition_index for p in known.topics[0].partitions)
     expect_equal("partitions", indexes, [0, 1, 2, 3, 4])
-
-
-SECTION = CheckSection(
-    "topics/grow",
-    "Topics that get more partitions",
-    {
-        1: _unknown,
-        2: _unknown_first,
-        3: _fewer,
-        4: _same,
-        5: _negative,
-        6: _too_many_assigned,
-        7: _absent_broker,
-        8: _other_factor,
-        9: _number_first,
-        10: _twice,
-        11: _validated,
-        12: _one_of_two,
-        13: _grown,
-    },
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.producers.producer import LAST_WITH_NAMES
 from kwire.conform.checks.transactions.transaction import (
     COMMITTED,
@@ -15,11 +15,13 @@ from kwire.conform.checks.transactions.transaction import (
 )
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import kip
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a26_end_txn import EndTxnRequest
 from kwire.net.negotiation import api_versions_request
+
+SECTION = CheckSection("transactions/kip-890", "Transactions of version 2")
 
 _IMPLICIT = 12
 """The first version of Produce that enters partitions into the transaction."""
@@ -49,51 +51,53 @@ async def _write(transaction: CheckedTransaction, sequence: int, **fields: Any) 
 async def _end(transaction: CheckedTransaction, *, committed: bool = True) -> Any:
     """End the transaction; take over the numbers of the answer if it is accepted."""
     answer = await transaction.end(committed=committed, version=_GROWING)
-    if answer.error_code == 0:
+    if answer.error_code == ErrorCode.NONE:
         transaction.producer.producer_id = answer.producer_id
         transaction.producer.epoch = answer.producer_epoch
     return answer
 
 
-@broker_scenario("Produce v12 enters the partition into the transaction by itself.", _PROPOSED)
-async def _implicit(server: Server) -> None:
+@SECTION.broker_check(1, _PROPOSED)
+async def _(server: Server) -> None:
+    """Produce v12 enters the partition into the transaction by itself."""
     transaction = await _producer(server)
-    expect_error(await _write(transaction, 0), 0)
+    expect_error(await _write(transaction, 0), ErrorCode.NONE)
     state = await transaction.describe()
     expect_equal("state", state.transaction_state, "Ongoing")
     expect_equal("partitions", [topic.partitions for topic in state.topics], [(0,)])
 
 
-@broker_scenario("EndTxn v5 answers with the producer's id and its next epoch.", _PROPOSED)
-async def _grows(server: Server) -> None:
+@SECTION.broker_check(2, _PROPOSED)
+async def _(server: Server) -> None:
+    """EndTxn v5 answers with the producer's id and its next epoch."""
     transaction = await _producer(server)
     before = (transaction.producer.producer_id, transaction.producer.epoch)
     await _write(transaction, 0)
-    expect_error(await _end(transaction), 0)
+    expect_error(await _end(transaction), ErrorCode.NONE)
     after = (transaction.producer.producer_id, transaction.producer.epoch)
     expect_equal("id and epoch", after, (before[0], before[1] + 1))
 
 
-@broker_scenario("EndTxn v5 that comes again with the epoch before has the same answer.", _PROPOSED)
-async def _again(server: Server) -> None:
+@SECTION.broker_check(3, _PROPOSED)
+async def _(server: Server) -> None:
+    """EndTxn v5 that comes again with the epoch before has the same answer."""
     transaction = await _producer(server)
     epoch = transaction.producer.epoch
     await _write(transaction, 0)
-    expect_error(await _end(transaction), 0)
+    expect_error(await _end(transaction), ErrorCode.NONE)
 
     async def settled() -> Any:
         answer = await transaction.end(version=_GROWING, producer_epoch=epoch)
-        return None if answer.error_code == 51 else answer
+        return None if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS else answer
 
     answer = await server.wait_for("the end of the transaction", settled)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("epoch", answer.producer_epoch, transaction.producer.epoch)
 
 
-@broker_scenario(
-    "After the marker a batch with the epoch before gets INVALID_PRODUCER_EPOCH.", _PROPOSED
-)
-async def _late(server: Server) -> None:
+@SECTION.broker_check(4, _PROPOSED)
+async def _(server: Server) -> None:
+    """After the marker a batch with the epoch before gets INVALID_PRODUCER_EPOCH."""
     transaction = await _producer(server)
     epoch = transaction.producer.epoch
     await _write(transaction, 0)
@@ -103,21 +107,33 @@ async def _late(server: Server) -> None:
         return await transaction.producer.end_offset() == 2
 
     await server.wait_for("a transaction marker", marked)
-    expect_error(await _write(transaction, 1, producer_epoch=epoch), 47)
+    expect_error(
+        await _write(transaction, 1, producer_epoch=epoch), ErrorCode.INVALID_PRODUCER_EPOCH
+    )
 
 
-@broker_scenario("The next transaction begins with the sequence 0 of the next epoch.", _PROPOSED)
-async def _next(server: Server) -> None:
+@SECTION.broker_check(5, _PROPOSED)
+async def _(server: Server) -> None:
+    """The next transaction begins with the sequence 0 of the next epoch."""
     transaction = await _producer(server)
     await _write(transaction, 0)
     await _end(transaction)
 
     async def written() -> Any:
         answer = await _write(transaction, 0)
-        return None if answer.error_code in (51, 3, 13) else answer
+        return (
+            None
+            if answer.error_code
+            in (
+                ErrorCode.CONCURRENT_TRANSACTIONS,
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                ErrorCode.NETWORK_EXCEPTION,
+            )
+            else answer
+        )
 
-    expect_error(await server.wait_for("the next transaction", written), 0)
-    expect_error(await _end(transaction), 0)
+    expect_error(await server.wait_for("the next transaction", written), ErrorCode.NONE)
+    expect_error(await _end(transaction), ErrorCode.NONE)
 
     async def both() -> bool:
         return offsets_of_data(await fetch(transaction.producer, COMMITTED)) == [0, 2]
@@ -125,37 +141,24 @@ async def _next(server: Server) -> None:
     await server.wait_for("records of both transactions", both)
 
 
-@broker_scenario("An abort of what has not begun is accepted, with the next epoch.", _PROPOSED)
-async def _abort_of_nothing(server: Server) -> None:
+@SECTION.broker_check(6, _PROPOSED)
+async def _(server: Server) -> None:
+    """An abort of what has not begun is accepted, with the next epoch."""
     transaction = await _producer(server)
     epoch = transaction.producer.epoch
-    expect_error(await _end(transaction, committed=False), 0)
+    expect_error(await _end(transaction, committed=False), ErrorCode.NONE)
     expect_equal("epoch", transaction.producer.epoch, epoch + 1)
 
 
-@broker_scenario("A commit of what has not begun gets INVALID_TXN_STATE.", _PROPOSED)
-async def _commit_of_nothing(server: Server) -> None:
-    expect_error(await _end(await _producer(server)), 48)
+@SECTION.broker_check(7, _PROPOSED)
+async def _(server: Server) -> None:
+    """A commit of what has not begun gets INVALID_TXN_STATE."""
+    expect_error(await _end(await _producer(server)), ErrorCode.INVALID_TXN_STATE)
 
 
-@broker_scenario("Produce v12 of a fenced producer gets INVALID_PRODUCER_EPOCH.", _PROPOSED)
-async def _fenced(server: Server) -> None:
+@SECTION.broker_check(8, _PROPOSED)
+async def _(server: Server) -> None:
+    """Produce v12 of a fenced producer gets INVALID_PRODUCER_EPOCH."""
     transaction = await _producer(server)
     await transaction.another_epoch()
-    expect_error(await _write(transaction, 0), 47)
-
-
-SECTION = CheckSection(
-    "transactions/kip-890",
-    "Transactions of version 2",
-    {
-        1: _implicit,
-        2: _grows,
-        3: _again,
-        4: _late,
-        5: _next,
-        6: _abort_of_nothing,
-        7: _commit_of_nothing,
-        8: _fenced,
-    },
-)
+    expect_error(await _write(transaction, 0), ErrorCode.INVALID_PRODUCER_EPOCH)

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kwire.conform.check import CheckSection, broker_scenario
-from kwire.conform.checks.transactions.transaction import (
-    CheckedTransaction,
-    transactional_producer,
-)
+from kwire.conform.checks.transactions.transaction import CheckedTransaction, transactional_producer
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, expect_equal, expect_error, expect_refused
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.source import kip
+from kwire.conform.vocabulary import kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a09_offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -26,6 +24,8 @@ from kwire.messages.a28_txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+
+SECTION = CheckSection("transactions/offsets", "Offsets of groups in transactions")
 
 _ADD = kip(98, "AddOffsetsToTxnRequest")
 _COMMIT = kip(98, "TxnOffsetCommitRequest")
@@ -79,8 +79,8 @@ class _Offsets:
 
     async def pending(self, offset: int) -> None:
         """Commit an offset in a transaction that stays open."""
-        expect_error(await self.add(), 0)
-        expect_error(await self.commit(offset), 0)
+        expect_error(await self.add(), ErrorCode.NONE)
+        expect_error(await self.commit(offset), ErrorCode.NONE)
 
 
 async def _offsets(server: Server) -> _Offsets:
@@ -90,25 +90,26 @@ async def _offsets(server: Server) -> _Offsets:
     return _Offsets(transaction=transaction, group=group, coordinator=coordinator)
 
 
-@broker_scenario("A group's offsets can be added to a transaction.", _ADD)
-async def _added(server: Server) -> None:
-    expect_error(await (await _offsets(server)).add(), 0)
+@SECTION.broker_check(1, _ADD)
+async def _(server: Server) -> None:
+    """A group's offsets can be added to a transaction."""
+    expect_error(await (await _offsets(server)).add(), ErrorCode.NONE)
 
 
-@broker_scenario("AddOffsetsToTxn begins the transaction.", _ADD)
-async def _begins(server: Server) -> None:
+@SECTION.broker_check(2, _ADD)
+async def _(server: Server) -> None:
+    """AddOffsetsToTxn begins the transaction."""
     offsets = await _offsets(server)
     await offsets.add()
     expect_equal("state", (await offsets.transaction.describe()).transaction_state, "Ongoing")
 
 
-@broker_scenario(
-    "AddOffsetsToTxn with a foreign producer id gets INVALID_PRODUCER_ID_MAPPING.", _ADD
-)
-async def _foreign_producer_id(server: Server) -> None:
+@SECTION.broker_check(3, _ADD)
+async def _(server: Server) -> None:
+    """AddOffsetsToTxn with a foreign producer id gets INVALID_PRODUCER_ID_MAPPING."""
     offsets = await _offsets(server)
     wrong = offsets.transaction.producer.producer_id + 10**9
-    expect_error(await offsets.add(producer_id=wrong), 49)
+    expect_error(await offsets.add(producer_id=wrong), ErrorCode.INVALID_PRODUCER_ID_MAPPING)
 
 
 def _refuses_epoch(version: int, code: int, error: str) -> Any:
@@ -121,97 +122,86 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-@broker_scenario("OffsetFetch does not return the offsets of an open transaction.", _COMMIT)
-async def _not_told(server: Server) -> None:
+@SECTION.broker_check(6, _COMMIT)
+async def _(server: Server) -> None:
+    """OffsetFetch does not return the offsets of an open transaction."""
     offsets = await _offsets(server)
     await offsets.pending(5)
     expect_equal("offset", (await offsets.fetch()).committed_offset, -1)
 
 
-@broker_scenario(
-    "With require_stable OffsetFetch gets UNSTABLE_OFFSET_COMMIT while one is pending.", _STABLE
-)
-async def _unstable(server: Server) -> None:
+@SECTION.broker_check(7, _STABLE)
+async def _(server: Server) -> None:
+    """With require_stable OffsetFetch gets UNSTABLE_OFFSET_COMMIT while one is pending."""
     offsets = await _offsets(server)
     await offsets.pending(5)
-    expect_error(await offsets.fetch(stable=True), 88)
+    expect_error(await offsets.fetch(stable=True), ErrorCode.UNSTABLE_OFFSET_COMMIT)
 
 
 async def _ended(offsets: _Offsets, *, committed: bool) -> int:
-    expect_error(await offsets.transaction.end(committed=committed), 0)
+    expect_error(await offsets.transaction.end(committed=committed), ErrorCode.NONE)
 
     async def stable() -> Any:
         partition = await offsets.fetch(stable=True)
-        return None if partition.error_code == 88 else partition
+        return None if partition.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT else partition
 
     partition = await offsets.transaction.server.wait_for("a stable offset", stable)
-    expect_error(partition, 0)
+    expect_error(partition, ErrorCode.NONE)
     offset: int = partition.committed_offset
     return offset
 
 
-@broker_scenario("After the commit OffsetFetch returns the offsets.", _COMMIT)
-async def _committed(server: Server) -> None:
+@SECTION.broker_check(8, _COMMIT)
+async def _(server: Server) -> None:
+    """After the commit OffsetFetch returns the offsets."""
     offsets = await _offsets(server)
     await offsets.pending(5)
     expect_equal("offset", await _ended(offsets, committed=True), 5)
 
 
-@broker_scenario("After an abort the offsets are as they were.", _COMMIT)
-async def _aborted(server: Server) -> None:
+@SECTION.broker_check(9, _COMMIT)
+async def _(server: Server) -> None:
+    """After an abort the offsets are as they were."""
     offsets = await _offsets(server)
     await offsets.pending(5)
     await _ended(offsets, committed=True)
 
     async def added() -> bool:
         answer = await offsets.add()
-        return bool(answer.error_code != 51)
+        return bool(answer.error_code != ErrorCode.CONCURRENT_TRANSACTIONS)
 
     await server.wait_for("the next transaction", added)
-    expect_error(await offsets.commit(7), 0)
+    expect_error(await offsets.commit(7), ErrorCode.NONE)
     expect_equal("offset", await _ended(offsets, committed=False), 5)
 
 
-@broker_scenario("A member that the group does not have gets UNKNOWN_MEMBER_ID.", kip(447))
-async def _unknown_member(server: Server) -> None:
+@SECTION.broker_check(10, kip(447))
+async def _(server: Server) -> None:
+    """A member that the group does not have gets UNKNOWN_MEMBER_ID."""
     offsets = await _offsets(server)
     offsets.coordinator.demand(TxnOffsetCommitRequest, _WITH_MEMBER)
-    expect_error(await offsets.add(), 0)
+    expect_error(await offsets.add(), ErrorCode.NONE)
     answer = await offsets.commit(5, member_id="nobody", generation_id_or_member_epoch=1)
-    expect_error(answer, 25, 22)
+    expect_error(answer, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
 
 
-@broker_scenario("A generation that an empty group does not have is refused.", kip(447))
-async def _unknown_generation(server: Server) -> None:
+@SECTION.broker_check(11, kip(447))
+async def _(server: Server) -> None:
+    """A generation that an empty group does not have is refused."""
     offsets = await _offsets(server)
     offsets.coordinator.demand(TxnOffsetCommitRequest, _WITH_MEMBER)
-    expect_error(await offsets.add(), 0)
+    expect_error(await offsets.add(), ErrorCode.NONE)
     answer = await offsets.commit(5, generation_id_or_member_epoch=1)
-    expect_error(answer, 22, 25)
+    expect_error(answer, ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID)
 
 
-@broker_scenario("TxnOffsetCommit with an empty group id gets INVALID_GROUP_ID.", _COMMIT)
-async def _empty_group(server: Server) -> None:
+@SECTION.broker_check(12, _COMMIT)
+async def _(server: Server) -> None:
+    """TxnOffsetCommit with an empty group id gets INVALID_GROUP_ID."""
     offsets = await _offsets(server)
-    expect_error(await offsets.add(), 0)
-    expect_refused(await offsets.commit(5, group_id=""), 24)
+    expect_error(await offsets.add(), ErrorCode.NONE)
+    expect_refused(await offsets.commit(5, group_id=""), ErrorCode.INVALID_GROUP_ID)
 
 
-SECTION = CheckSection(
-    "transactions/offsets",
-    "Offsets of groups in transactions",
-    {
-        1: _added,
-        2: _begins,
-        3: _foreign_producer_id,
-        4: _refuses_epoch(1, 47, "INVALID_PRODUCER_EPOCH"),
-        5: _refuses_epoch(_FENCED, 90, "PRODUCER_FENCED"),
-        6: _not_told,
-        7: _unstable,
-        8: _committed,
-        9: _aborted,
-        10: _unknown_member,
-        11: _unknown_generation,
-        12: _empty_group,
-    },
-)
+SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
+SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")

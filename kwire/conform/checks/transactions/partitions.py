@@ -14,12 +14,15 @@ from kwire.conform.expectation import (
     expect_refused,
 )
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip
+from kwire.conform.vocabulary import kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a24_add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+
+SECTION = CheckSection("transactions/partitions", "Partitions of transactions")
 
 _REQUEST = kip(98, "AddPartitionsToTxnRequest")
 _FENCED = 2
@@ -30,31 +33,34 @@ _ABORTABLE = 5
 """The first version in which a client is told that it can abort and go on (KIP-890)."""
 
 
-@broker_scenario("A partition that exists is added, and may be added again.", _REQUEST)
-async def _added(server: Server) -> None:
+@SECTION.broker_check(1, _REQUEST)
+async def _(server: Server) -> None:
+    """A partition that exists is added, and may be added again."""
     transaction = await transactional_producer(server)
-    expect_error(await transaction.add(0), 0)
-    expect_error(await transaction.add(0), 0)
+    expect_error(await transaction.add(0), ErrorCode.NONE)
+    expect_error(await transaction.add(0), ErrorCode.NONE)
 
 
-@broker_scenario("An unknown transactional id gets INVALID_PRODUCER_ID_MAPPING.", _REQUEST)
-async def _unknown_id(server: Server) -> None:
+@SECTION.broker_check(2, _REQUEST)
+async def _(server: Server) -> None:
+    """An unknown transactional id gets INVALID_PRODUCER_ID_MAPPING."""
     transaction = await transactional_producer(server)
     name = server.name()
     other = await server.coordinator(name, of_transactions=True)
     transaction = CheckedTransaction(
         server=server, coordinator=other, producer=transaction.producer
     )
-    expect_error(await transaction.add(0, transactional_id=name), 49)
+    expect_error(
+        await transaction.add(0, transactional_id=name), ErrorCode.INVALID_PRODUCER_ID_MAPPING
+    )
 
 
-@broker_scenario(
-    "A producer id that is not the transactional id's gets INVALID_PRODUCER_ID_MAPPING.", _REQUEST
-)
-async def _foreign_producer_id(server: Server) -> None:
+@SECTION.broker_check(3, _REQUEST)
+async def _(server: Server) -> None:
+    """A producer id that is not the transactional id's gets INVALID_PRODUCER_ID_MAPPING."""
     transaction = await transactional_producer(server)
     wrong = transaction.producer.producer_id + 10**9
-    expect_error(await transaction.add(0, producer_id=wrong), 49)
+    expect_error(await transaction.add(0, producer_id=wrong), ErrorCode.INVALID_PRODUCER_ID_MAPPING)
 
 
 def _refuses_epoch(version: int, code: int, error: str) -> Any:
@@ -67,40 +73,41 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-@broker_scenario(
-    "An epoch that no producer was given gets PRODUCER_FENCED; INVALID_PRODUCER_EPOCH by KIP-98.",
-    kafka("TransactionCoordinator.handleAddPartitionsToTransaction"),
-)
-async def _future_epoch(server: Server) -> None:
+@SECTION.broker_check(6, kafka("TransactionCoordinator.handleAddPartitionsToTransaction"))
+async def _(server: Server) -> None:
+    """An epoch that no producer was given gets PRODUCER_FENCED; INVALID_PRODUCER_EPOCH by
+    KIP-98."""
     transaction = await transactional_producer(server)
     epoch = transaction.producer.epoch + 1
-    expect_error(await transaction.add(0, producer_epoch=epoch, version=_FENCED), 90, differs=(47,))
+    expect_error(
+        await transaction.add(0, producer_epoch=epoch, version=_FENCED),
+        ErrorCode.PRODUCER_FENCED,
+        differs=(ErrorCode.INVALID_PRODUCER_EPOCH,),
+    )
 
 
-@broker_scenario(
-    "Beside an unknown topic nothing is added: the others get OPERATION_NOT_ATTEMPTED.", _REQUEST
-)
-async def _unknown_topic(server: Server) -> None:
+@SECTION.broker_check(7, _REQUEST)
+async def _(server: Server) -> None:
+    """Beside an unknown topic nothing is added: the others get OPERATION_NOT_ATTEMPTED."""
     transaction = await transactional_producer(server)
     answer = await transaction.add(0, also=(server.name(),))
     codes = sorted(filter(None, error_codes(answer)))
     expect_equal("errors", codes, [3, 55])
 
 
-@broker_scenario(
-    "After a refused request the transaction has not begun: EndTxn gets INVALID_TXN_STATE.",
-    _REQUEST,
-)
-async def _not_begun(server: Server) -> None:
+@SECTION.broker_check(8, _REQUEST)
+async def _(server: Server) -> None:
+    """After a refused request the transaction has not begun: EndTxn gets INVALID_TXN_STATE."""
     transaction = await transactional_producer(server)
     await transaction.add(0, also=(server.name(),))
-    expect_error(await transaction.end(), 48)
+    expect_error(await transaction.end(), ErrorCode.INVALID_TXN_STATE)
 
 
-@broker_scenario("An empty transactional id gets INVALID_REQUEST.", _REQUEST)
-async def _empty_id(server: Server) -> None:
+@SECTION.broker_check(9, _REQUEST)
+async def _(server: Server) -> None:
+    """An empty transactional id gets INVALID_REQUEST."""
     transaction = await transactional_producer(server)
-    expect_refused(await transaction.add(0, transactional_id=""), 42)
+    expect_refused(await transaction.add(0, transactional_id=""), ErrorCode.INVALID_REQUEST)
 
 
 def _batched(
@@ -113,15 +120,13 @@ def _batched(
     return AddPartitionsToTxnRequest(transactions=[part])
 
 
-@broker_scenario(
-    "A broker that only verifies a partition of an open transaction gets no error.",
-    kip(890, "Proposed Changes"),
-)
-async def _verified(server: Server) -> None:
+@SECTION.broker_check(10, kip(890, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A broker that only verifies a partition of an open transaction gets no error."""
     transaction = await transactional_producer(server)
     await transaction.begin()
     request = _batched(transaction, verify_only=True)
-    expect_error(await transaction.coordinator.ask(request, _BATCHED), 0)
+    expect_error(await transaction.coordinator.ask(request, _BATCHED), ErrorCode.NONE)
 
 
 def _refuses_to_verify(version: int, error: str, *codes: int) -> Any:
@@ -138,8 +143,9 @@ def _refuses_to_verify(version: int, error: str, *codes: int) -> Any:
     return refuses
 
 
-@broker_scenario("Verifying a partition does not add it.", kip(890, "Proposed Changes"))
-async def _verify_adds_nothing(server: Server) -> None:
+@SECTION.broker_check(13, kip(890, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """Verifying a partition does not add it."""
     transaction = await transactional_producer(server, partitions=2)
     await transaction.begin()
     request = _batched(transaction, verify_only=True, partition=1)
@@ -148,11 +154,9 @@ async def _verify_adds_nothing(server: Server) -> None:
     expect_equal("partitions", [topic.partitions for topic in topics], [(0,)])
 
 
-@broker_scenario(
-    "Transactions in one request of a broker are answered one by one.",
-    kip(890, "Public Interfaces"),
-)
-async def _one_by_one(server: Server) -> None:
+@SECTION.broker_check(14, kip(890, "Public Interfaces"))
+async def _(server: Server) -> None:
+    """Transactions in one request of a broker are answered one by one."""
     transaction = await transactional_producer(server)
     good = _batched(transaction, verify_only=False)
     bad = _batched(transaction, verify_only=False, transactional_id=server.name())
@@ -166,23 +170,14 @@ async def _one_by_one(server: Server) -> None:
     expect(results.get(bad.transactions[0].transactional_id), "an error of the other", results)
 
 
-SECTION = CheckSection(
-    "transactions/partitions",
-    "Partitions of transactions",
-    {
-        1: _added,
-        2: _unknown_id,
-        3: _foreign_producer_id,
-        4: _refuses_epoch(1, 47, "INVALID_PRODUCER_EPOCH"),
-        5: _refuses_epoch(_FENCED, 90, "PRODUCER_FENCED"),
-        6: _future_epoch,
-        7: _unknown_topic,
-        8: _not_begun,
-        9: _empty_id,
-        10: _verified,
-        11: _refuses_to_verify(_BATCHED, "INVALID_TXN_STATE or TRANSACTION_ABORTABLE", 48, 120),
-        12: _refuses_to_verify(_ABORTABLE, "TRANSACTION_ABORTABLE", 120),
-        13: _verify_adds_nothing,
-        14: _one_by_one,
-    },
+SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
+SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+SECTION[11] = _refuses_to_verify(
+    _BATCHED,
+    "INVALID_TXN_STATE or TRANSACTION_ABORTABLE",
+    ErrorCode.INVALID_TXN_STATE,
+    ErrorCode.TRANSACTION_ABORTABLE,
+)
+SECTION[12] = _refuses_to_verify(
+    _ABORTABLE, "TRANSACTION_ABORTABLE", ErrorCode.TRANSACTION_ABORTABLE
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwire.conform.check import CheckSection, broker_scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.transactions.transaction import (
     ended_transaction,
     transactional_producer,
@@ -10,110 +10,114 @@ from kwire.conform.checks.transactions.transaction import (
 )
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip
+from kwire.conform.vocabulary import kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a61_describe_producers import DescribeProducersRequest, TopicRequest
+
+SECTION = CheckSection("transactions/produce", "Batches of transactions")
 
 _VERIFICATION = kip(890, "Proposed Changes")
 
 
-@broker_scenario("A batch for a partition that is in the transaction is appended.", kip(98))
-async def _appended(server: Server) -> None:
+@SECTION.broker_check(1, kip(98))
+async def _(server: Server) -> None:
+    """A batch for a partition that is in the transaction is appended."""
     transaction = await transactional_producer(server)
     await transaction.begin()
     expect_equal("offset", await transaction.producer.append(0), 0)
 
 
-@broker_scenario(
-    "A transactional batch outside a transaction gets INVALID_TXN_STATE or TRANSACTION_ABORTABLE.",
-    _VERIFICATION,
-)
-async def _outside(server: Server) -> None:
+@SECTION.broker_check(2, _VERIFICATION)
+async def _(server: Server) -> None:
+    """A transactional batch outside a transaction gets INVALID_TXN_STATE or
+    TRANSACTION_ABORTABLE."""
     transaction = await transactional_producer(server)
-    expect_error(await transaction.producer.produce(0), 48, 120)
+    expect_error(
+        await transaction.producer.produce(0),
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.TRANSACTION_ABORTABLE,
+    )
 
 
-@broker_scenario(
-    "A transactional batch for a partition that was not added is refused in the same way.",
-    _VERIFICATION,
-)
-async def _not_added(server: Server) -> None:
+@SECTION.broker_check(3, _VERIFICATION)
+async def _(server: Server) -> None:
+    """A transactional batch for a partition that was not added is refused in the same way."""
     transaction = await transactional_producer(server, partitions=2)
     await transaction.begin(0)
-    expect_error(await transaction.producer.produce(0, partition=1), 48, 120)
+    expect_error(
+        await transaction.producer.produce(0, partition=1),
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.TRANSACTION_ABORTABLE,
+    )
 
 
-@broker_scenario(
-    "A late batch, after its transaction ended, is refused in the same way.",
-    _VERIFICATION,
-)
-async def _late(server: Server) -> None:
+@SECTION.broker_check(4, _VERIFICATION)
+async def _(server: Server) -> None:
+    """A late batch, after its transaction ended, is refused in the same way."""
     transaction = await ended_transaction(server)
-    expect_error(await transaction.producer.produce(1), 48, 120)
+    expect_error(
+        await transaction.producer.produce(1),
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.TRANSACTION_ABORTABLE,
+    )
 
 
-@broker_scenario("A batch of a fenced producer gets INVALID_PRODUCER_EPOCH.", kip(588))
-async def _fenced(server: Server) -> None:
+@SECTION.broker_check(5, kip(588))
+async def _(server: Server) -> None:
+    """A batch of a fenced producer gets INVALID_PRODUCER_EPOCH."""
     older = await written_transaction(server)
     newer = await older.another_epoch()
     await newer.begin()
-    expect_error(await older.producer.produce(1), 47)
+    expect_error(await older.producer.produce(1), ErrorCode.INVALID_PRODUCER_EPOCH)
 
 
-@broker_scenario(
-    "A plain batch of a producer with an open transaction in the partition gets INVALID_TXN_STATE.",
-    kafka("ProducerAppendInfo.appendDataBatch"),
-)
-async def _plain_inside(server: Server) -> None:
+@SECTION.broker_check(6, kafka("ProducerAppendInfo.appendDataBatch"))
+async def _(server: Server) -> None:
+    """A plain batch of a producer with an open transaction in the partition gets
+    INVALID_TXN_STATE."""
     transaction = await written_transaction(server)
-    expect_error(await transaction.producer.produce(1, is_transactional=False), 48)
+    expect_error(
+        await transaction.producer.produce(1, is_transactional=False), ErrorCode.INVALID_TXN_STATE
+    )
 
 
-@broker_scenario(
-    "A transactional batch without a transactional id gets TRANSACTIONAL_ID_AUTHORIZATION_FAILED.",
-    kafka("KafkaApis.handleProduceRequest"),
-)
-async def _no_transactional_id(server: Server) -> None:
+@SECTION.broker_check(7, kafka("KafkaApis.handleProduceRequest"))
+async def _(server: Server) -> None:
+    """A transactional batch without a transactional id gets
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED."""
     transaction = await transactional_producer(server)
     await transaction.begin()
     transaction.producer.transactional_id = None
     answer = await transaction.producer.produce(0, is_transactional=True)
-    expect_error(answer, 53, differs=(0, 42, 48, 87))
+    expect_error(
+        answer,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        differs=(
+            ErrorCode.NONE,
+            ErrorCode.INVALID_REQUEST,
+            ErrorCode.INVALID_TXN_STATE,
+            ErrorCode.INVALID_RECORD,
+        ),
+    )
 
 
-@broker_scenario("Sequences go on from one transaction to the next.", kip(98))
-async def _sequences_go_on(server: Server) -> None:
+@SECTION.broker_check(8, kip(98))
+async def _(server: Server) -> None:
+    """Sequences go on from one transaction to the next."""
     transaction = await ended_transaction(server)
     await transaction.begin()
     expect_equal("offset", await transaction.producer.append(1), 2)
 
 
-@broker_scenario(
-    "DescribeProducers returns the offset at which an open transaction begins.", kip(664)
-)
-async def _described(server: Server) -> None:
+@SECTION.broker_check(9, kip(664))
+async def _(server: Server) -> None:
+    """DescribeProducers returns the offset at which an open transaction begins."""
     transaction = await transactional_producer(server)
     await transaction.begin()
     topic = TopicRequest(name=transaction.producer.topic, partition_indexes=(0,))
     await transaction.producer.append(0)
     await transaction.producer.append(1)
     answer = await transaction.producer.leader.ask(DescribeProducersRequest(topics=[topic]))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     states = answer.topics[0].partitions[0].active_producers
     expect_equal("starts", [state.current_txn_start_offset for state in states], [0])
-
-
-SECTION = CheckSection(
-    "transactions/produce",
-    "Batches of transactions",
-    {
-        1: _appended,
-        2: _outside,
-        3: _not_added,
-        4: _late,
-        5: _fenced,
-        6: _plain_inside,
-        7: _no_transactional_id,
-        8: _sequences_go_on,
-        9: _described,
-    },
-)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import CheckSection, broker_scenario
-from kwire.conform.checks.transactions.transaction import (
-    CheckedTransaction,
-    transactional_producer,
-)
+from kwire.conform.checks.transactions.transaction import CheckedTransaction, transactional_producer
 from kwire.conform.expectation import expect, expect_equal, expect_error, expect_refused
 from kwire.conform.server import Server
-from kwire.conform.source import kip
-from kwire.conform.verdict import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a65_describe_transactions import DescribeTransactionsRequest
 from kwire.messages.a66_list_transactions import ListTransactionsRequest
+
+SECTION = CheckSection("transactions/states", "Descriptions and lists of transactions")
 
 _DURATION, _PATTERN = 1, 2
 """The first versions of ListTransactions with these filters (KIP-994, KIP-1152)."""
 
 
-@broker_scenario("An id that was only initialised is Empty, without partitions.", kip(664))
-async def _empty(server: Server) -> None:
+@SECTION.broker_check(1, kip(664))
+async def _(server: Server) -> None:
+    """An id that was only initialised is Empty, without partitions."""
     transaction = await transactional_producer(server)
     state = await transaction.describe()
     expect_equal("state", state.transaction_state, "Empty")
@@ -32,8 +32,9 @@ async def _empty(server: Server) -> None:
     expect_equal("topics", state.topics, [])
 
 
-@broker_scenario("An open transaction is Ongoing, with start and partitions.", kip(664))
-async def _ongoing(server: Server) -> None:
+@SECTION.broker_check(2, kip(664))
+async def _(server: Server) -> None:
+    """An open transaction is Ongoing, with start and partitions."""
     transaction = await transactional_producer(server)
     await transaction.begin()
     state = await transaction.describe()
@@ -59,20 +60,20 @@ def _completes(*, committed: bool, complete: str) -> Any:
     return completes
 
 
-@broker_scenario(
-    "A transactional id that was not initialised gets TRANSACTIONAL_ID_NOT_FOUND.", kip(664)
-)
-async def _unknown_id(server: Server) -> None:
+@SECTION.broker_check(5, kip(664))
+async def _(server: Server) -> None:
+    """A transactional id that was not initialised gets TRANSACTIONAL_ID_NOT_FOUND."""
     name = server.name()
     coordinator = await server.coordinator(name, of_transactions=True)
     request = DescribeTransactionsRequest(transactional_ids=(name,))
-    expect_error(await coordinator.ask_coordinator(request), 105)
+    expect_error(await coordinator.ask_coordinator(request), ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
 
 
-@broker_scenario("An empty transactional id gets INVALID_REQUEST.", kip(664))
-async def _empty_id(server: Server) -> None:
+@SECTION.broker_check(6, kip(664))
+async def _(server: Server) -> None:
+    """An empty transactional id gets INVALID_REQUEST."""
     request = DescribeTransactionsRequest(transactional_ids=("",))
-    expect_refused(await server.ask(request), 42)
+    expect_refused(await server.ask(request), ErrorCode.INVALID_REQUEST)
 
 
 async def _state_at_rest(transaction: CheckedTransaction) -> str:
@@ -87,15 +88,14 @@ async def _state_at_rest(transaction: CheckedTransaction) -> str:
 async def _listed(transaction: CheckedTransaction, version: int | None, **filters: Any) -> Any:
     request = ListTransactionsRequest(**filters)
     answer = await transaction.coordinator.ask_coordinator(request, version)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     own = [t for t in answer.transaction_states if t.transactional_id == transaction.id]
     return own[0] if own else None
 
 
-@broker_scenario(
-    "ListTransactions lists an open transaction with its producer and state.", kip(664)
-)
-async def _in_the_list(server: Server) -> None:
+@SECTION.broker_check(7, kip(664))
+async def _(server: Server) -> None:
+    """ListTransactions lists an open transaction with its producer and state."""
     transaction = await transactional_producer(server)
     await transaction.begin()
     listed = await _listed(transaction, None)
@@ -104,8 +104,9 @@ async def _in_the_list(server: Server) -> None:
     expect_equal("producer id", listed.producer_id, transaction.producer.producer_id)
 
 
-@broker_scenario("The filter by state leaves out transactions in other states.", kip(664))
-async def _by_state(server: Server) -> None:
+@SECTION.broker_check(8, kip(664))
+async def _(server: Server) -> None:
+    """The filter by state leaves out transactions in other states."""
     transaction = await transactional_producer(server)
     await transaction.begin()
     listed = await _listed(transaction, None, state_filters=("Ongoing",))
@@ -114,16 +115,18 @@ async def _by_state(server: Server) -> None:
     expect(listed is None, "it not among the empty ones", listed)
 
 
-@broker_scenario("A state that the server does not know is named in the answer.", kip(664))
-async def _unknown_state(server: Server) -> None:
+@SECTION.broker_check(9, kip(664))
+async def _(server: Server) -> None:
+    """A state that the server does not know is named in the answer."""
     request = ListTransactionsRequest(state_filters=("Empty", "Nowhere"))
     answer = await (await server.connection()).ask_coordinator(request)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("unknown states", answer.unknown_state_filters, ("Nowhere",))
 
 
-@broker_scenario("The filter by producer id leaves out the others.", kip(664))
-async def _by_producer(server: Server) -> None:
+@SECTION.broker_check(10, kip(664))
+async def _(server: Server) -> None:
+    """The filter by producer id leaves out the others."""
     transaction = await transactional_producer(server)
     number = transaction.producer.producer_id
     listed = await _listed(transaction, None, producer_id_filters=(number,))
@@ -132,8 +135,9 @@ async def _by_producer(server: Server) -> None:
     expect(listed is None, "it not among another's", listed)
 
 
-@broker_scenario("The filter by duration leaves out younger transactions.", kip(994))
-async def _by_duration(server: Server) -> None:
+@SECTION.broker_check(11, kip(994))
+async def _(server: Server) -> None:
+    """The filter by duration leaves out younger transactions."""
     transaction = await transactional_producer(server)
     await transaction.begin()
 
@@ -145,8 +149,9 @@ async def _by_duration(server: Server) -> None:
     expect(listed is None, "it not among those of an hour", listed)
 
 
-@broker_scenario("The filter by pattern leaves out ids that do not match.", kip(1152))
-async def _by_pattern(server: Server) -> None:
+@SECTION.broker_check(12, kip(1152))
+async def _(server: Server) -> None:
+    """The filter by pattern leaves out ids that do not match."""
     transaction = await transactional_producer(server)
     pattern = f"{transaction.id[:-1]}."
     expect(await _listed(transaction, _PATTERN, transactional_id_pattern=pattern), "its id", "none")
@@ -154,31 +159,15 @@ async def _by_pattern(server: Server) -> None:
     expect(listed is None, "its id not among others", listed)
 
 
-@broker_scenario(
-    "A pattern that is no regular expression gets INVALID_REGULAR_EXPRESSION.", kip(1152)
-)
-async def _bad_pattern(server: Server) -> None:
+@SECTION.broker_check(13, kip(1152))
+async def _(server: Server) -> None:
+    """A pattern that is no regular expression gets INVALID_REGULAR_EXPRESSION."""
     request = ListTransactionsRequest(transactional_id_pattern="(")
     connection = await server.connection()
-    expect_error(await connection.ask_coordinator(request, _PATTERN), 128)
+    expect_error(
+        await connection.ask_coordinator(request, _PATTERN), ErrorCode.INVALID_REGULAR_EXPRESSION
+    )
 
 
-SECTION = CheckSection(
-    "transactions/states",
-    "Descriptions and lists of transactions",
-    {
-        1: _empty,
-        2: _ongoing,
-        3: _completes(committed=True, complete="CompleteCommit"),
-        4: _completes(committed=False, complete="CompleteAbort"),
-        5: _unknown_id,
-        6: _empty_id,
-        7: _in_the_list,
-        8: _by_state,
-        9: _unknown_state,
-        10: _by_producer,
-        11: _by_duration,
-        12: _by_pattern,
-        13: _bad_pattern,
-    },
-)
+SECTION[3] = _completes(committed=True, complete="CompleteCommit")
+SECTION[4] = _completes(committed=False, complete="CompleteAbort")

@@ -11,6 +11,7 @@ from kwire.conform.checks.producers.producer import CheckedProducer, settled_ini
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
+from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kwire.messages.a24_add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -82,7 +83,7 @@ class CheckedTransaction:
 
     async def begin(self, *partitions: int) -> None:
         """Add partitions, partition 0 unless others are named, which must be accepted."""
-        expect_error(await self.add(*(partitions or (0,))), 0)
+        expect_error(await self.add(*(partitions or (0,))), ErrorCode.NONE)
 
     async def end(
         self, *, committed: bool = True, version: int | None = None, **fields: Any
@@ -96,7 +97,7 @@ class CheckedTransaction:
     async def finish(self, *, committed: bool = True) -> None:
         """Commit or abort, which must be accepted, and wait until the leader has the marker."""
         end = await self.producer.end_offset()
-        expect_error(await self.end(committed=committed), 0)
+        expect_error(await self.end(committed=committed), ErrorCode.NONE)
 
         async def marked() -> bool:
             return await self.producer.end_offset() > end
@@ -120,7 +121,7 @@ class CheckedTransaction:
     async def another_epoch(self) -> CheckedTransaction:
         """Return the next producer with the same id, which fences this one."""
         answer = await settled_init(self.server, self.coordinator, transactional_id=self.id)
-        expect_error(answer, 0)
+        expect_error(answer, ErrorCode.NONE)
         producer = CheckedProducer(
             leaders=self.producer.leaders,
             topic=self.producer.topic,
@@ -180,7 +181,7 @@ async def fetch(producer: CheckedProducer, isolation_level: int, offset: int = 0
     )
     version = producer.leader.version_up_to(request, LAST_FETCH_WITH_NAMES)
     answer = await producer.leader.ask(request, version)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return answer.responses[0].partitions[0]
 
 

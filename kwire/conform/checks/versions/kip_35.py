@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
-from kwire.conform.check import CheckSection, Member, exchange, family, in_each_version, scenario
+from kwire.conform.check import CheckSection, Member, exchange, family, in_each_version
 from kwire.conform.expectation import answers, closes, expect, expect_equal, expect_error, judge
 from kwire.conform.raw_frames import NO_TAGS, raw_header, sized
 from kwire.conform.safe_requests import first_request
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kafka, kip, schema
+from kwire.conform.vocabulary import guide, kafka, kip, schema
+from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.index import APIS
 from kwire.messages.registry import api_key, api_name, request
 from kwire.net.negotiation import api_versions_request
+
+SECTION = CheckSection("versions/kip-35", "ApiVersions, and the versions that it lists")
 
 _KEY = api_key("ApiVersions")
 _SASL = frozenset({api_key("SaslHandshake"), api_key("SaslAuthenticate")})
@@ -43,11 +46,12 @@ def _in_order(response: ApiVersionsResponse) -> bool:
 async def _each_version(server: Server, version: int) -> None:
     connection = await server.connection()
     reaction = await connection.exchange(api_versions_request(), version)
-    judge(reaction, answers(0, version=version))
+    judge(reaction, answers(ErrorCode.NONE, version=version))
 
 
-@scenario("Every version of the answer lists the same ranges.", kip(35))
-async def _same_list(server: Server) -> None:
+@SECTION.check(6, kip(35))
+async def _(server: Server) -> None:
+    """Every version of the answer lists the same ranges."""
     connection = await server.connection()
     known = connection.version_for(ApiVersionsRequest())
     lists = {}
@@ -61,28 +65,31 @@ async def _same_list(server: Server) -> None:
         expect(not odd, "the list of v0", f"in v{version} other (API, first, last): {odd[:5]}")
 
 
-@scenario("A client may ask as often as it wants, at any time.", kip(35))
-async def _again(server: Server) -> None:
+@SECTION.check(7, kip(35))
+async def _(server: Server) -> None:
+    """A client may ask as often as it wants, at any time."""
     first = await server.ask(api_versions_request(), 0)
     for _ in range(3):
         again = await server.ask(api_versions_request(), 0)
         expect_equal("number of APIs", len(again.api_keys), len(first.api_keys))
 
 
-@scenario("A throttle time is 0 or more.", schema("ApiVersionsResponse", "throttle_time_ms"))
-async def _throttle(server: Server) -> None:
+@SECTION.check(8, schema("ApiVersionsResponse", "throttle_time_ms"))
+async def _(server: Server) -> None:
+    """A throttle time is 0 or more."""
     answer = await server.ask(api_versions_request())
     expect(answer.throttle_time_ms >= 0, "0 ms or more", f"{answer.throttle_time_ms} ms")
 
 
-@scenario("The answer has response header v0, also where the version is flexible.", kip(511))
-async def _header(server: Server) -> None:
+@SECTION.check(9, kip(511))
+async def _(server: Server) -> None:
+    """The answer has response header v0, also where the version is flexible."""
     connection = await server.connection()
     connection.demand(ApiVersionsRequest, 3)
     await connection.send(connection.frame(api_versions_request(), 3, correlation_id=5))
     frame = await connection.receive() or b""
     expect(frame[4:6] == b"\0\0", "error code 0 behind the correlation id", frame[:12].hex())
-    judge(await connection.exchange(api_versions_request(), 3), answers(0))
+    judge(await connection.exchange(api_versions_request(), 3), answers(ErrorCode.NONE))
 
 
 async def _refused(key: int, version: int, server: Server) -> None:
@@ -115,63 +122,49 @@ def _not_offered(server: Server) -> Iterator[Member]:
             yield Member(id=f"{api_name(key)}-v{version}", run=partial(_refused, key, version))
 
 
-@scenario("A connection may begin with a request other than ApiVersions.", kip(35))
-async def _without(server: Server) -> None:
+@SECTION.check(10, kip(35))
+async def _(server: Server) -> None:
+    """A connection may begin with a request other than ApiVersions."""
     body, version = first_request(server.target.versions)
     connection = await server.new_connection()
     judge(await connection.exchange(body, version), answers(text="to the first request"))
-    expect_error(await connection.ask(api_versions_request(), 0), 0)
+    expect_error(await connection.ask(api_versions_request(), 0), ErrorCode.NONE)
 
 
-SECTION = CheckSection(
-    "versions/kip-35",
-    "ApiVersions, and the versions that it lists",
-    {
-        1: family(
-            "Each version of ApiVersions that is offered is answered.", kip(35), _each_version
-        ),
-        2: exchange(
-            "A server that answers ApiVersions offers it.",
-            kip(35),
-            send=api_versions_request(),
-            expect=answers(0, text="with ApiVersions in its list", where=_offers_itself),
-        ),
-        3: exchange(
-            "No API is listed twice.",
-            schema("ApiVersionsResponse", "api_keys"),
-            send=api_versions_request(),
-            expect=answers(0, text="without an API listed twice", where=_no_key_twice),
-        ),
-        4: exchange(
-            "Every range begins with 0 or more and does not end before it begins.",
-            schema("ApiVersionsResponse", "min_version"),
-            send=api_versions_request(),
-            expect=answers(0, text="with ranges in order", where=_ranges_hold),
-        ),
-        5: exchange(
-            "The APIs come in the order of their keys.",
-            kafka("ApiVersionsResponse"),
-            send=api_versions_request(),
-            expect=answers(0, text="in the order of the keys", where=_in_order),
-            differs=answers(0, text="in any order"),
-        ),
-        6: _same_list,
-        7: _again,
-        8: _throttle,
-        9: _header,
-        10: _without,
-        11: family(
-            "A version above those offered ends the connection.",
-            guide("Protocol compatibility"),
-            _above,
-        ),
-        12: family(
-            "A version below those offered ends the connection.",
-            guide("Protocol compatibility"),
-            _below,
-        ),
-        13: family(
-            "An API that is not offered ends the connection.", kafka("SocketServer"), _not_offered
-        ),
-    },
+SECTION[1] = family(
+    "Each version of ApiVersions that is offered is answered.", kip(35), _each_version
+)
+SECTION[2] = exchange(
+    "A server that answers ApiVersions offers it.",
+    kip(35),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="with ApiVersions in its list", where=_offers_itself),
+)
+SECTION[3] = exchange(
+    "No API is listed twice.",
+    schema("ApiVersionsResponse", "api_keys"),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="without an API listed twice", where=_no_key_twice),
+)
+SECTION[4] = exchange(
+    "Every range begins with 0 or more and does not end before it begins.",
+    schema("ApiVersionsResponse", "min_version"),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="with ranges in order", where=_ranges_hold),
+)
+SECTION[5] = exchange(
+    "The APIs come in the order of their keys.",
+    kafka("ApiVersionsResponse"),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="in the order of the keys", where=_in_order),
+    differs=answers(ErrorCode.NONE, text="in any order"),
+)
+SECTION[11] = family(
+    "A version above those offered ends the connection.", guide("Protocol compatibility"), _above
+)
+SECTION[12] = family(
+    "A version below those offered ends the connection.", guide("Protocol compatibility"), _below
+)
+SECTION[13] = family(
+    "An API that is not offered ends the connection.", kafka("SocketServer"), _not_offered
 )

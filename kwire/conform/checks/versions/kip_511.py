@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from kwire.conform.check import Check, CheckSection, Member, exchange, family, scenario
+from kwire.conform.check import Check, CheckSection, Member, exchange, family, gets
 from kwire.conform.expectation import answers, closes, expect_equal, expect_error, judge
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip
+from kwire.conform.vocabulary import kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.registry import api_key
 from kwire.net.negotiation import NodeApiVersions, api_versions_request
+
+SECTION = CheckSection(
+    "versions/kip-511",
+    "ApiVersions in a version that the server does not know; the client's software",
+)
 
 _KEY = api_key("ApiVersions")
 _CHANGES = "Proposed Changes"
@@ -39,48 +45,60 @@ def _range(response: ApiVersionsResponse) -> str:
     return str(NodeApiVersions.of(response).api_versions.get(_KEY, "none"))
 
 
-@scenario("The range beside UNSUPPORTED_VERSION is the one of the full answer.", kip(511))
-async def _same_range(server: Server) -> None:
+@SECTION.check(3, kip(511))
+async def _(server: Server) -> None:
+    """The range beside UNSUPPORTED_VERSION is the one of the full answer."""
     connection = await server.connection()
     full = await connection.ask(api_versions_request(), 0)
     reaction = await connection.exchange(api_versions_request(), 99)
-    judge(reaction, answers(35, version=0))
+    judge(reaction, answers(ErrorCode.UNSUPPORTED_VERSION, version=0))
     assert isinstance(reaction.body, ApiVersionsResponse)
     expect_equal("range", _range(reaction.body), _range(full))
 
 
-@scenario("After UNSUPPORTED_VERSION a client asks again on the same connection.", kip(511))
-async def _goes_on(server: Server) -> None:
+@SECTION.check(4, kip(511))
+async def _(server: Server) -> None:
+    """After UNSUPPORTED_VERSION a client asks again on the same connection."""
     connection = await server.connection()
     for version in (99, 98):
-        judge(await connection.exchange(api_versions_request(), version), answers(35, version=0))
-    expect_error(await connection.ask(api_versions_request()), 0)
+        judge(
+            await connection.exchange(api_versions_request(), version),
+            answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
+        )
+    expect_error(await connection.ask(api_versions_request()), ErrorCode.NONE)
 
 
-@scenario("The version above the last one offered is answered like any unknown version.", kip(511))
-async def _next_version(server: Server) -> None:
+@SECTION.check(5, kip(511))
+async def _(server: Server) -> None:
+    """The version above the last one offered is answered like any unknown version."""
     connection = await server.connection()
     offered = connection.versions.api_versions[_KEY]
     reaction = await connection.exchange(api_versions_request(), offered.max_version + 1)
-    judge(reaction, answers(35, version=0))
+    judge(reaction, answers(ErrorCode.UNSUPPORTED_VERSION, version=0))
 
 
-@scenario("Only the header of a request in an unknown version is read.", kafka("RequestContext"))
-async def _body_is_not_read(server: Server) -> None:
+@SECTION.check(7, kafka("RequestContext"))
+async def _(server: Server) -> None:
+    """Only the header of a request in an unknown version is read."""
     connection = await server.connection()
     frame = connection.frame(api_versions_request(), 99, correlation_id=7)
     broken = frame[:-8] + b"\xff" * 8
     await connection.send(broken)
     server.allow(closes())
-    judge(await connection.reaction(_KEY, 99, 7), answers(35, version=0), closes())
+    judge(
+        await connection.reaction(_KEY, 99, 7),
+        answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
+        closes(),
+    )
 
 
-@scenario("After INVALID_REQUEST a client asks again on the same connection.", kip(511))
-async def _asks_again(server: Server) -> None:
+@SECTION.check(12, kip(511))
+async def _(server: Server) -> None:
+    """After INVALID_REQUEST a client asks again on the same connection."""
     connection = await server.connection()
     bad = ApiVersionsRequest(client_software_name="a b", client_software_version="1")
-    expect_error(await connection.ask(bad, 3), 42)
-    expect_error(await connection.ask(api_versions_request(), 3), 0)
+    expect_error(await connection.ask(bad, 3), ErrorCode.INVALID_REQUEST)
+    expect_error(await connection.ask(api_versions_request(), 3), ErrorCode.NONE)
 
 
 def software(sentence: str, field: str, values: dict[str, str], code: int) -> Check:
@@ -97,59 +115,53 @@ def software(sentence: str, field: str, values: dict[str, str], code: int) -> Ch
         for name, value in values.items():
             yield Member(id=name, run=partial(ask, value))
 
-    return family(sentence, kip(511, _CHANGES), members)
+    return family(gets(sentence, code), kip(511, _CHANGES), members)
 
 
-SECTION = CheckSection(
-    "versions/kip-511",
-    "ApiVersions in a version that the server does not know; the client's software",
-    {
-        1: exchange(
-            "A broker that does not know the version answers UNSUPPORTED_VERSION in v0.",
-            kip(511, "Compatibility, Deprecation, and Migration Plan"),
-            send=api_versions_request(),
-            version=99,
-            expect=answers(35, version=0),
-        ),
-        2: exchange(
-            "Beside UNSUPPORTED_VERSION stands the range of ApiVersions itself.",
-            kip(511),
-            send=api_versions_request(),
-            version=99,
-            expect=answers(35, text="with ApiVersions in its list", where=_lists_itself),
-        ),
-        3: _same_range,
-        4: _goes_on,
-        5: _next_version,
-        6: exchange(
-            "A negative version is answered like any unknown version.",
-            kafka("RequestContext"),
-            send=api_versions_request(),
-            version=-1,
-            expect=answers(35, version=0),
-        ),
-        7: _body_is_not_read,
-        8: software(
-            "A software name outside the pattern gets INVALID_REQUEST.",
-            "client_software_name",
-            _INVALID,
-            42,
-        ),
-        9: software(
-            "A software version outside the pattern gets INVALID_REQUEST.",
-            "client_software_version",
-            _INVALID,
-            42,
-        ),
-        10: software(
-            "A software name within the pattern is accepted.", "client_software_name", _VALID, 0
-        ),
-        11: software(
-            "A software version within the pattern is accepted.",
-            "client_software_version",
-            _VALID,
-            0,
-        ),
-        12: _asks_again,
-    },
+SECTION[1] = exchange(
+    "A broker that does not know the version answers UNSUPPORTED_VERSION in v0.",
+    kip(511, "Compatibility, Deprecation, and Migration Plan"),
+    send=api_versions_request(),
+    version=99,
+    expect=answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
+)
+SECTION[2] = exchange(
+    "Beside UNSUPPORTED_VERSION stands the range of ApiVersions itself.",
+    kip(511),
+    send=api_versions_request(),
+    version=99,
+    expect=answers(
+        ErrorCode.UNSUPPORTED_VERSION, text="with ApiVersions in its list", where=_lists_itself
+    ),
+)
+SECTION[6] = exchange(
+    "A negative version is answered like any unknown version.",
+    kafka("RequestContext"),
+    send=api_versions_request(),
+    version=-1,
+    expect=answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
+)
+SECTION[8] = software(
+    "A software name outside the pattern gets",
+    "client_software_name",
+    _INVALID,
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[9] = software(
+    "A software version outside the pattern gets",
+    "client_software_version",
+    _INVALID,
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[10] = software(
+    "A software name within the pattern is accepted.",
+    "client_software_name",
+    _VALID,
+    ErrorCode.NONE,
+)
+SECTION[11] = software(
+    "A software version within the pattern is accepted.",
+    "client_software_version",
+    _VALID,
+    ErrorCode.NONE,
 )

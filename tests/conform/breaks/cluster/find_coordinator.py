@@ -1,7 +1,7 @@
 """Breaks of `cluster/find-coordinator`."""
 
 from breaking import Break, changes, gives_error, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a10_find_coordinator import Coordinator, FindCoordinatorRequest
 
 _API = FindCoordinatorRequest

@@ -1,7 +1,7 @@
 """Breaks of `configs/describe`."""
 
 from breaking import Break, changes, gives_error, repairs, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
 
 _API = DescribeConfigsRequest

@@ -1,7 +1,7 @@
 """Breaks of `controllers/kip-919/operations`."""
 
 from breaking import Break, changes, gives_error, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a19_create_topics import CreateTopicsRequest
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest
 from kwire.messages.a29_describe_acls import DescribeAclsRequest

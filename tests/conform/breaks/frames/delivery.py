@@ -1,7 +1,7 @@
 """Breaks of `frames/delivery`."""
 
 from breaking import Break, RelayAction, closes_on, closes_on_chunk, keeps_open, reorders
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 

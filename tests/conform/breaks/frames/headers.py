@@ -1,7 +1,7 @@
 """Breaks of `frames/header`."""
 
 from breaking import Break, SeenRequest, answers_end, closes_on, raw, silent_on
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 
 DIFFERS = ConformanceVerdict.DIFFERS

@@ -1,7 +1,7 @@
 """Breaks of `groups/offsets`."""
 
 from breaking import Break, changes, gives_error, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a08_offset_commit import OffsetCommitRequest
 from kwire.messages.a09_offset_fetch import OffsetFetchRequest
 from kwire.messages.a47_offset_delete import OffsetDeleteRequest

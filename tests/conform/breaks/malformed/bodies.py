@@ -1,7 +1,7 @@
 """Breaks of `malformed/body`."""
 
 from breaking import Break, answers_end, closes_on, silent_on
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 

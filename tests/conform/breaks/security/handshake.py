@@ -2,7 +2,7 @@
 
 from breaking import Break, answers_end, changes, closes_on, gives_error, keeps_open, sets
 from breaking.breaks import SeenRequest
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest

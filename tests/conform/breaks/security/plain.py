@@ -2,7 +2,7 @@
 
 from breaking import Break, changes, gives_error, keeps_open, sets
 from kwire.conform.checks.security.sasl import NOBODY
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 
 BREAKS: dict[int, Break] = {

@@ -5,7 +5,7 @@ from typing import Any
 
 from breaking import Break, changes, closes_on, gives_error, sets, together
 from breaking.breaks import SeenRequest
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 

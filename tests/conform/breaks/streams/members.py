@@ -1,7 +1,7 @@
 """Breaks of `streams/members`."""
 
 from breaking import Break, SeenRequest, changes, gives_error, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a16_list_groups import ListGroupsRequest
 from kwire.messages.a88_streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from kwire.messages.a89_streams_group_describe import StreamsGroupDescribeRequest

@@ -1,7 +1,7 @@
 """Breaks of `transactions/produce`."""
 
 from breaking import Break, changes, gives_error, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a61_describe_producers import DescribeProducersRequest
 

@@ -1,7 +1,7 @@
 """Breaks of `versions/kip-35`."""
 
 from breaking import Break, answers_end, changes, closes_on, gives_error, raw, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 

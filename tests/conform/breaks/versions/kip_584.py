@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from breaking import Break, SeenRequest, changes, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 
 

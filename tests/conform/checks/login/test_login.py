@@ -9,9 +9,9 @@ import pytest
 from breaking.run import all_breaks, see_fail
 from kwire.conform import ConformanceVerdict, SuiteOptions, run_suite
 from kwire.conform.check import Check
-from kwire.conform.needs import Need
 from kwire.conform.registry import check_of, select
 from kwire.conform.target import examine_target
+from kwire.conform.vocabulary import Need
 from kwire.net.sasl import Credentials
 from kwire.net.security import Security
 from tests.support.conform.quorum_with_logins import quorum_with_logins

@@ -3,7 +3,7 @@
 from itertools import count
 
 from breaking import Break, SeenRequest, changes, gives_error, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,

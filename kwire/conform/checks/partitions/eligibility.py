@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from kwire.conform.check import Check, CheckSection, Run, scenario
-from kwire.conform.checks.partitions.kip_841.own_partition import OwnPartition, own_partition
+from kwire.conform.checks.partitions.own_partition import OwnPartition, own_partition
 from kwire.conform.expectation import expect, expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.own_broker import OwnBroker
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
+
+SECTION = CheckSection("partitions/kip-841/eligibility", "Fenced and stopping replicas")
 
 _PROPOSED = kip(841, "Proposed Changes")
 _INELIGIBLE, _PREFERRED, _NOT_AVAILABLE = 107, 0, 80
@@ -34,13 +36,13 @@ async def _pair(server: Server) -> tuple[OwnBroker, OwnBroker, OwnPartition]:
 
 async def _fenced_leaves(server: Server) -> None:
     first, second, partition = await _pair(server)
-    expect_error(await second.beat(want_fence=True), 0)
+    expect_error(await second.beat(want_fence=True), ErrorCode.NONE)
     expect_equal("ISR", (await partition.read()).state.isr, (first.id,))
 
 
 async def _fenced_leader(server: Server) -> None:
     first, second, partition = await _pair(server)
-    expect_error(await first.beat(want_fence=True), 0)
+    expect_error(await first.beat(want_fence=True), ErrorCode.NONE)
     after = (await partition.read()).state
     expect_equal("leader", after.leader, second.id)
     expect(after.leader_epoch > partition.state.leader_epoch, "a later leader epoch", after)
@@ -48,7 +50,7 @@ async def _fenced_leader(server: Server) -> None:
 
 async def _fenced_refused(server: Server) -> None:
     first, second, partition = await _pair(server)
-    expect_error(await second.beat(want_fence=True), 0)
+    expect_error(await second.beat(want_fence=True), ErrorCode.NONE)
     after = await partition.read()
     request = after.alter(isr=[first.id, second.id])
     expect_error(await server.ask(request, 3), _INELIGIBLE)
@@ -58,7 +60,7 @@ async def _stopping_refused(server: Server) -> None:
     first, second, partition = await _pair(server)
     # A third leads on, so that the second stays in controlled shutdown for a while.
     other = await own_partition(server, second.id, first.id)
-    expect_error(await second.beat(want_shut_down=True), 0)
+    expect_error(await second.beat(want_shut_down=True), ErrorCode.NONE)
     after = await partition.read()
     expect_equal("ISR", after.state.isr, (first.id,))
     expect((await other.read()).state.leader != second.id, "another leader", second.id)
@@ -68,7 +70,7 @@ async def _stopping_refused(server: Server) -> None:
 
 async def _new_partition(server: Server) -> None:
     first, second = await OwnBroker.register(server), await OwnBroker.register(server)
-    expect_error(await first.beat(want_fence=True), 0)
+    expect_error(await first.beat(want_fence=True), ErrorCode.NONE)
     state = (await own_partition(server, first.id, second.id)).state
     expect_equal("ISR", state.isr, (second.id,))
     expect_equal("leader", state.leader, second.id)
@@ -76,7 +78,7 @@ async def _new_partition(server: Server) -> None:
 
 async def _not_elected(server: Server) -> None:
     first, second, partition = await _pair(server)
-    expect_error(await first.beat(want_fence=True), 0)
+    expect_error(await first.beat(want_fence=True), ErrorCode.NONE)
     wanted = [TopicPartitions(topic=partition.name, partitions=(0,))]
     request = ElectLeadersRequest(
         election_type=_PREFERRED, topic_partitions=wanted, timeout_ms=5000
@@ -87,38 +89,35 @@ async def _not_elected(server: Server) -> None:
 
 async def _comes_back(server: Server) -> None:
     first, second, partition = await _pair(server)
-    expect_error(await second.beat(want_fence=True), 0)
+    expect_error(await second.beat(want_fence=True), ErrorCode.NONE)
     await second.unfence()
     after = await partition.read()
     answer = await server.ask(after.alter(isr=[first.id, second.id]), 3)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect_equal("ISR", sorted((await partition.read()).state.isr), sorted((first.id, second.id)))
 
 
 async def _not_the_leader(server: Server) -> None:
     first, second, partition = await _pair(server)
-    expect_error(await server.ask(partition.alter(sender=second.id, isr=[first.id]), 3), 42)
+    expect_error(
+        await server.ask(partition.alter(sender=second.id, isr=[first.id]), 3),
+        ErrorCode.INVALID_REQUEST,
+    )
 
 
-SECTION = CheckSection(
-    "partitions/kip-841/eligibility",
-    "Fenced and stopping replicas",
-    {
-        1: _own("A replica that is fenced leaves the ISR.", _PROPOSED, _fenced_leaves),
-        2: _own("A leader that is fenced is replaced.", _PROPOSED, _fenced_leader),
-        3: _own("A fenced replica cannot join the ISR.", _PROPOSED, _fenced_refused),
-        4: _own(
-            "A replica in controlled shutdown leaves the ISR and cannot join it.",
-            _PROPOSED,
-            _stopping_refused,
-        ),
-        5: _own("A new partition has no fenced replica in its ISR.", _PROPOSED, _new_partition),
-        6: _own("A fenced replica is not elected, preferred or not.", _PROPOSED, _not_elected),
-        7: _own("A replica that was fenced can join again.", _PROPOSED, _comes_back),
-        8: _own(
-            "A broker that does not lead a partition cannot change it.",
-            kip(497, "AlterIsr"),
-            _not_the_leader,
-        ),
-    },
+SECTION[1] = _own("A replica that is fenced leaves the ISR.", _PROPOSED, _fenced_leaves)
+SECTION[2] = _own("A leader that is fenced is replaced.", _PROPOSED, _fenced_leader)
+SECTION[3] = _own("A fenced replica cannot join the ISR.", _PROPOSED, _fenced_refused)
+SECTION[4] = _own(
+    "A replica in controlled shutdown leaves the ISR and cannot join it.",
+    _PROPOSED,
+    _stopping_refused,
+)
+SECTION[5] = _own("A new partition has no fenced replica in its ISR.", _PROPOSED, _new_partition)
+SECTION[6] = _own("A fenced replica is not elected, preferred or not.", _PROPOSED, _not_elected)
+SECTION[7] = _own("A replica that was fenced can join again.", _PROPOSED, _comes_back)
+SECTION[8] = _own(
+    "A broker that does not lead a partition cannot change it.",
+    kip(497, "AlterIsr"),
+    _not_the_leader,
 )

@@ -6,28 +6,27 @@ the verdict is INFO.
 
 from __future__ import annotations
 
-from kwire.conform.check import CheckSection, family, scenario
+from kwire.conform.check import CheckSection, family
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.metadata_log import read_log
 from kwire.conform.migration_ready import versions_with_readiness
-from kwire.conform.needs import ServerRole
 from kwire.conform.not_offered import each_ends_the_connection
 from kwire.conform.quorum import features_of
 from kwire.conform.server import Server
-from kwire.conform.source import kip, schema
-from kwire.conform.verdict import Informed
+from kwire.conform.vocabulary import Informed, ServerRole, kip, schema
 from kwire.messages.a18_api_versions import ApiVersionsResponse
 from kwire.messages.metadata_versions import LAST_OF_ZOOKEEPER
 from kwire.messages.registry import api_key
 from kwire.messages.zk_migration_state import ZkMigrationState, migration_state_name
 
+SECTION = CheckSection("migration/kip-866", "The move from ZooKeeper, as a KRaft server shows it")
+
 _OLD = ("LeaderAndIsr", "StopReplica", "UpdateMetadata")
 
 
-@scenario(
-    "Only a node that takes part in a migration is ready for one.", schema("ApiVersionsResponse")
-)
-async def _ready(server: Server) -> None:
+@SECTION.check(1, schema("ApiVersionsResponse"))
+async def _(server: Server) -> None:
+    """Only a node that takes part in a migration is ready for one."""
     answer = await versions_with_readiness(server)
     if not answer.zk_migration_ready:
         return
@@ -47,12 +46,9 @@ def _metadata_version(answer: ApiVersionsResponse) -> int:
     return levels.get("metadata.version", 0)
 
 
-@scenario(
-    "Brokers migrate only where a migration is under way.",
-    kip(866, "Controller"),
-    role=ServerRole.CONTROLLER,
-)
-async def _migrating_brokers(server: Server) -> None:
+@SECTION.check(2, kip(866, "Controller"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """Brokers migrate only where a migration is under way."""
     image = (await read_log(server)).image
     state = image.features.zk_migration_state
     expect_equal("migration state", state, *ZkMigrationState)
@@ -66,11 +62,11 @@ async def _migrating_brokers(server: Server) -> None:
         raise Informed(f"the log is in state {name}, brokers that migrate: {migrating}")
 
 
-@scenario(
-    "Requests of a ZooKeeper controller are not on offer.",
-    schema("LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest", "listeners"),
+@SECTION.check(
+    3, schema("LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest", "listeners")
 )
-async def _not_offered(server: Server) -> None:
+async def _(server: Server) -> None:
+    """Requests of a ZooKeeper controller are not on offer."""
     on_offer = (await features_of(await server.connection())).api_versions
     offered = [name for name in _OLD if api_key(name) in on_offer]
     if len(offered) == len(_OLD) and api_key("DescribeQuorum") not in on_offer:
@@ -78,17 +74,8 @@ async def _not_offered(server: Server) -> None:
     expect(not offered, "none of them", ", ".join(offered))
 
 
-SECTION = CheckSection(
-    "migration/kip-866",
-    "The move from ZooKeeper, as a KRaft server shows it",
-    {
-        1: _ready,
-        2: _migrating_brokers,
-        3: _not_offered,
-        4: family(
-            "Requests of a ZooKeeper controller end the connection.",
-            kip(866, "Controller RPCs"),
-            each_ends_the_connection(_OLD),
-        ),
-    },
+SECTION[4] = family(
+    "Requests of a ZooKeeper controller end the connection.",
+    kip(866, "Controller RPCs"),
+    each_ends_the_connection(_OLD),
 )

@@ -9,7 +9,8 @@ from uuid import UUID
 from kwire.conform.expectation import expect_error, first_error
 from kwire.conform.metadata_log import FetchedLog, read_log
 from kwire.conform.server import Server
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.image.metadata import MetadataImage
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.a19_create_topics import (
@@ -103,7 +104,7 @@ async def own_partition(server: Server, *replicas: int) -> OwnPartition:
     answer = await connection.ask(CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
     if first_error(answer) == _NO_BROKERS:
         raise Skipped("the cluster has no broker that could have a topic")
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return await _read(server, name)
 
 

@@ -5,7 +5,7 @@ are seen to pass behind a relay that gives the right code.
 """
 
 from breaking import Break, changes, gives_error, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 
 

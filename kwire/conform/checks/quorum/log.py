@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from kwire.batches.control_records import read_control_record
 from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
-from kwire.conform.check import CheckSection, scenario
+from kwire.conform.check import CheckSection
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.metadata_log import read_log
-from kwire.conform.needs import ServerRole
 from kwire.conform.quorum import features_of
 from kwire.conform.server import Server
-from kwire.conform.source import kip, schema
-from kwire.conform.verdict import Informed, Skipped
+from kwire.conform.vocabulary import Informed, ServerRole, Skipped, kip, schema
 from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from kwire.messages.data.voters_record import VotersRecord
+
+SECTION = CheckSection("quorum/kip-853/log", "The metadata log as a whole")
 
 _CONTROLLER = ServerRole.CONTROLLER
 
 
-@scenario(
-    "Offsets have no gap between batches, and epochs never go down.",
-    kip(595, "Log Structure"),
-    role=_CONTROLLER,
-)
-async def _order(server: Server) -> None:
+@SECTION.check(1, kip(595, "Log Structure"), role=_CONTROLLER)
+async def _(server: Server) -> None:
+    """Offsets have no gap between batches, and epochs never go down."""
     log = await read_log(server)
     offset, epoch = log.start.offset, log.start.epoch
     for batch in log.batches:
@@ -33,12 +30,9 @@ async def _order(server: Server) -> None:
     expect(epoch <= log.quorum.epoch, f"no epoch above the leader's {log.quorum.epoch}", epoch)
 
 
-@scenario(
-    "Metadata records are written as their schemas say, byte by byte.",
-    kip(631, "Metadata records"),
-    role=_CONTROLLER,
-)
-async def _records(server: Server) -> None:
+@SECTION.check(2, kip(631, "Metadata records"), role=_CONTROLLER)
+async def _(server: Server) -> None:
+    """Metadata records are written as their schemas say, byte by byte."""
     unknown = set()
     for batch in (await read_log(server)).batches:
         for record in [] if batch.is_control else batch.records():
@@ -51,12 +45,9 @@ async def _records(server: Server) -> None:
         raise Informed(f"the log has records of types {sorted(unknown)}, which kwire does not know")
 
 
-@scenario(
-    "A leader begins its epoch with a LeaderChangeMessage that names it.",
-    kip(595, "Leader Progress"),
-    role=_CONTROLLER,
-)
-async def _leader_changes(server: Server) -> None:
+@SECTION.check(3, kip(595, "Leader Progress"), role=_CONTROLLER)
+async def _(server: Server) -> None:
+    """A leader begins its epoch with a LeaderChangeMessage that names it."""
     log = await read_log(server)
     epoch = log.start.epoch
     if log.end.epoch == epoch:
@@ -71,12 +62,9 @@ async def _leader_changes(server: Server) -> None:
                 expect_equal("its leader", message.leader_id, log.quorum.leader_id)
 
 
-@scenario(
-    "At kraft.version 1 the last VotersRecord has the voters that DescribeQuorum has.",
-    kip(853, "VotersRecord"),
-    role=_CONTROLLER,
-)
-async def _voters(server: Server) -> None:
+@SECTION.check(4, kip(853, "VotersRecord"), role=_CONTROLLER)
+async def _(server: Server) -> None:
+    """At kraft.version 1 the last VotersRecord has the voters that DescribeQuorum has."""
     log = await read_log(server)
     await log.quorum.demand_kraft_version(1)
     voters = log.snapshot.voters if log.snapshot is not None else None
@@ -89,12 +77,9 @@ async def _voters(server: Server) -> None:
     expect_equal("voters", written, described)
 
 
-@scenario(
-    "The features that ApiVersions finalizes are those in the log.",
-    schema("FeatureLevelRecord"),
-    role=_CONTROLLER,
-)
-async def _features(server: Server) -> None:
+@SECTION.check(5, schema("FeatureLevelRecord"), role=_CONTROLLER)
+async def _(server: Server) -> None:
+    """The features that ApiVersions finalizes are those in the log."""
     log = await read_log(server)
     finalized = (await features_of(log.quorum.connection)).finalized_features
     # kraft.version stands in control records, not in the image.
@@ -103,10 +88,3 @@ async def _features(server: Server) -> None:
     }
     written = dict(log.image.features.levels)
     expect_equal("levels", {k: v for k, v in finalized_levels.items() if v}, written)
-
-
-SECTION = CheckSection(
-    "quorum/kip-853/log",
-    "The metadata log as a whole",
-    {1: _order, 2: _records, 3: _leader_changes, 4: _voters, 5: _features},
-)

@@ -6,12 +6,12 @@ from functools import cache
 import pytest
 
 from kwire.conform.check import Check
-from kwire.conform.needs import ServerRole
 from kwire.conform.registry import all_checks
 from kwire.conform.result import CheckResult
 from kwire.conform.run_check import run_check
 from kwire.conform.target import examine_target
-from kwire.conform.verdict import ConformanceVerdict as V
+from kwire.conform.vocabulary import ConformanceVerdict as V
+from kwire.conform.vocabulary import ServerRole
 from kwire.messages.a18_api_versions import (
     ApiVersion,
     ApiVersionsRequest,

@@ -1,7 +1,7 @@
 """Breaks of `pairs/answers`."""
 
 from breaking import Break, changes, closes_on, gives_error, raw, sets
-from kwire.conform.verdict import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest

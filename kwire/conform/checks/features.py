@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.check import Check, CheckSection
 from kwire.conform.expectation import Expectation, answers, expect, expect_equal, expect_error
-from kwire.conform.needs import ServerRole
 from kwire.conform.quorum import describe_quorum, features_of, leader_exchange
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kip
-from kwire.conform.verdict import Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, SentenceSource, ServerRole, Skipped, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
+
+SECTION = CheckSection("features/kip-584", "Features and their levels")
 
 _UPDATE = kip(584, "Feature versioning system")
 _METADATA = "metadata.version"
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE, _UNKNOWN_TYPE = 1, 2, 3, 9
-_REFUSED = answers(95)
+_REFUSED = answers(ErrorCode.INVALID_UPDATE_VERSION)
 
 
 def _update(
@@ -44,8 +45,9 @@ def _validated(
     )
 
 
-@scenario("Every finalized level is one that the node supports.", kip(584, "ApiVersions"))
-async def _within(server: Server) -> None:
+@SECTION.check(1, kip(584, "ApiVersions"))
+async def _(server: Server) -> None:
+    """Every finalized level is one that the node supports."""
     features = await features_of(await server.connection())
     for name, finalized in features.finalized_features.items():
         supported = features.supported_features.get(name)
@@ -61,14 +63,16 @@ async def _highest(server: Server) -> int:
     return connection.version_for(ApiVersionsRequest())
 
 
-@scenario("A metadata.version is finalized.", kip(778, "Feature Flags"))
-async def _metadata_version(server: Server) -> None:
+@SECTION.check(2, kip(778, "Feature Flags"))
+async def _(server: Server) -> None:
+    """A metadata.version is finalized."""
     levels = (await features_of(await server.connection())).finalized_features
     expect(_METADATA in levels, "a finalized metadata.version", ", ".join(levels) or "no feature")
 
 
-@scenario("The epoch of the finalized features never goes down.", kip(584, "ApiVersions"))
-async def _epoch(server: Server) -> None:
+@SECTION.check(3, kip(584, "ApiVersions"))
+async def _(server: Server) -> None:
+    """The epoch of the finalized features never goes down."""
     connection = await server.connection()
     first = (await features_of(connection)).finalized_features_epoch
     second = (await features_of(connection)).finalized_features_epoch
@@ -77,11 +81,9 @@ async def _epoch(server: Server) -> None:
     expect(second >= first, f"epoch {first} or later", second)
 
 
-@scenario(
-    "Features whose range begins with 0 are named from v4 on, not before.",
-    kip(1022, "ApiVersions"),
-)
-async def _from_zero(server: Server) -> None:
+@SECTION.check(4, kip(1022, "ApiVersions"))
+async def _(server: Server) -> None:
+    """Features whose range begins with 0 are named from v4 on, not before."""
     connection = await server.connection()
     connection.demand(ApiVersionsRequest, 3, 4)
     request = ApiVersionsRequest(client_software_name="kwire", client_software_version="1")
@@ -92,12 +94,9 @@ async def _from_zero(server: Server) -> None:
     expect({item.name for item in older.supported_features} <= named, "all of v3 in v4", named)
 
 
-@scenario(
-    "A request that is only validated changes nothing.",
-    kip(778, "UpdateFeatures"),
-    role=ServerRole.CONTROLLER,
-)
-async def _only_validated(server: Server) -> None:
+@SECTION.check(13, kip(778, "UpdateFeatures"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A request that is only validated changes nothing."""
     quorum = await describe_quorum(server)
     quorum.connection.demand(UpdateFeaturesRequest, 1)
     before = await features_of(quorum.connection)
@@ -113,68 +112,51 @@ async def _only_validated(server: Server) -> None:
         raise Skipped("no feature has a second level")
     name, level = changeable[0]
     kind = _UPGRADE if level > before.finalized_features[name].max_version else _SAFE_DOWNGRADE
-    expect_error(await quorum.connection.ask(_update(name, level, kind)), 0)
+    expect_error(await quorum.connection.ask(_update(name, level, kind)), ErrorCode.NONE)
     after = await features_of(quorum.connection)
     expect_equal(name, after.finalized_features.get(name), before.finalized_features[name])
 
 
-SECTION = CheckSection(
-    "features/kip-584",
-    "Features and their levels",
-    {
-        1: _within,
-        2: _metadata_version,
-        3: _epoch,
-        4: _from_zero,
-        5: _validated(
-            "An unknown feature cannot be finalized.",
-            _UPDATE,
-            _update("kwire.conform", 1),
-            _REFUSED,
-        ),
-        6: _validated(
-            "A level that is not supported cannot be finalized.",
-            _UPDATE,
-            _update(_METADATA, 32_000),
-            _REFUSED,
-        ),
-        7: _validated(
-            "A level can be lowered by a downgrade only.",
-            kip(584, "Downgrade"),
-            _update(_METADATA, 1),
-            _REFUSED,
-        ),
-        8: _validated(
-            "A level below 0 cannot be finalized.",
-            _UPDATE,
-            _update(_METADATA, -1),
-            _REFUSED,
-        ),
-        9: _validated(
-            "An unknown upgrade type is refused.",
-            kip(778, "UpdateFeatures"),
-            _update(_METADATA, 1, _UNKNOWN_TYPE),
-            answers(95) | answers(42),
-        ),
-        10: _validated(
-            "metadata.version cannot be deleted.",
-            kip(778, "Downgrade"),
-            _update(_METADATA, 0, _UNSAFE_DOWNGRADE),
-            _REFUSED,
-        ),
-        11: _validated(
-            "kraft.version cannot go back to 0.",
-            kip(853, "KRaft version"),
-            _update("kraft.version", 0, _UNSAFE_DOWNGRADE),
-            _REFUSED,
-            kraft_version=1,
-        ),
-        12: _validated(
-            "A kraft.version that is not supported cannot be finalized.",
-            kip(853, "KRaft version"),
-            _update("kraft.version", 9),
-            _REFUSED,
-        ),
-        13: _only_validated,
-    },
+SECTION[5] = _validated(
+    "An unknown feature cannot be finalized.", _UPDATE, _update("kwire.conform", 1), _REFUSED
+)
+SECTION[6] = _validated(
+    "A level that is not supported cannot be finalized.",
+    _UPDATE,
+    _update(_METADATA, 32_000),
+    _REFUSED,
+)
+SECTION[7] = _validated(
+    "A level can be lowered by a downgrade only.",
+    kip(584, "Downgrade"),
+    _update(_METADATA, 1),
+    _REFUSED,
+)
+SECTION[8] = _validated(
+    "A level below 0 cannot be finalized.", _UPDATE, _update(_METADATA, -1), _REFUSED
+)
+SECTION[9] = _validated(
+    "An unknown upgrade type is refused.",
+    kip(778, "UpdateFeatures"),
+    _update(_METADATA, 1, _UNKNOWN_TYPE),
+    answers(ErrorCode.INVALID_UPDATE_VERSION) | answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[10] = _validated(
+    "metadata.version cannot be deleted.",
+    kip(778, "Downgrade"),
+    _update(_METADATA, 0, _UNSAFE_DOWNGRADE),
+    _REFUSED,
+)
+SECTION[11] = _validated(
+    "kraft.version cannot go back to 0.",
+    kip(853, "KRaft version"),
+    _update("kraft.version", 0, _UNSAFE_DOWNGRADE),
+    _REFUSED,
+    kraft_version=1,
+)
+SECTION[12] = _validated(
+    "A kraft.version that is not supported cannot be finalized.",
+    kip(853, "KRaft version"),
+    _update("kraft.version", 9),
+    _REFUSED,
 )

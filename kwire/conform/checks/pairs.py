@@ -14,11 +14,12 @@ from kwire.conform.expectation import answers, error_codes, expect, judge
 from kwire.conform.raw_frames import tagged_fields
 from kwire.conform.safe_requests import UNSAFE_APIS, safe_request
 from kwire.conform.server import Server
-from kwire.conform.source import guide, kip, schema
-from kwire.conform.verdict import ConformanceVerdict, Deviation, Skipped
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Skipped, guide, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.index import APIS
 from kwire.messages.registry import api_key, api_name, request, response
+
+SECTION = CheckSection("pairs/answers", "Every pair of an API and a version that is offered")
 
 _PRODUCE = api_key("Produce")
 _API_VERSIONS = api_key("ApiVersions")
@@ -151,48 +152,40 @@ def _old_produce(server: Server) -> Iterator[Member]:
             yield Member(id=f"Produce-v{version}", run=partial(_exact, _PRODUCE, version))
 
 
-SECTION = CheckSection(
-    "pairs/answers",
-    "Every pair of an API and a version that is offered",
-    {
-        1: family(
-            "The answer is what its schema says, byte for byte.", guide("Messages"), pairs(_exact)
-        ),
-        2: family(
-            "A connection takes the same request again.",
-            guide("Network"),
-            pairs(_twice, last_only=True),
-        ),
-        3: family(
-            "A throttle time is 0 or more.", kip(219), pairs(_throttle, _throttles, last_only=True)
-        ),
-        4: family(
-            "Error codes are those of Kafka's table.",
-            guide("Error codes"),
-            pairs(_known_codes, last_only=True),
-        ),
-        5: family(
-            "An API that is listed is served, not answered with UNKNOWN_SERVER_ERROR.",
-            kip(35),
-            pairs(_supported, last_only=True),
-        ),
-        6: family(
-            "A tagged field that the server does not know is ignored in a body.",
-            kip(482),
-            pairs(_tag_in_body, _flexible),
-        ),
-        7: family(
-            "A tagged field that the server does not know is ignored in a header.",
-            kip(482),
-            pairs(_tag_in_header, _flexible),
-        ),
-        8: family(
-            "Bytes behind the request are ignored.",
-            schema("RequestHeader"),
-            pairs(_left_over, last_only=True),
-        ),
-        9: family(
-            "Produce is served in the versions below 3 that are listed.", kip(896), _old_produce
-        ),
-    },
+SECTION[1] = family(
+    "The answer is what its schema says, byte for byte.", guide("Messages"), pairs(_exact)
+)
+SECTION[2] = family(
+    "A connection takes the same request again.", guide("Network"), pairs(_twice, last_only=True)
+)
+SECTION[3] = family(
+    "A throttle time is 0 or more.", kip(219), pairs(_throttle, _throttles, last_only=True)
+)
+SECTION[4] = family(
+    "Error codes are those of Kafka's table.",
+    guide("Error codes"),
+    pairs(_known_codes, last_only=True),
+)
+SECTION[5] = family(
+    "An API that is listed is served, not answered with UNKNOWN_SERVER_ERROR.",
+    kip(35),
+    pairs(_supported, last_only=True),
+)
+SECTION[6] = family(
+    "A tagged field that the server does not know is ignored in a body.",
+    kip(482),
+    pairs(_tag_in_body, _flexible),
+)
+SECTION[7] = family(
+    "A tagged field that the server does not know is ignored in a header.",
+    kip(482),
+    pairs(_tag_in_header, _flexible),
+)
+SECTION[8] = family(
+    "Bytes behind the request are ignored.",
+    schema("RequestHeader"),
+    pairs(_left_over, last_only=True),
+)
+SECTION[9] = family(
+    "Produce is served in the versions below 3 that are listed.", kip(896), _old_produce
 )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from kwire.conform.check import Check, CheckSection, Run, scenario
-from kwire.conform.checks.quorum.kip_853.requests import remove_voter, vote
+from kwire.conform.checks.quorum.requests import remove_voter, vote
 from kwire.conform.expectation import expect, expect_equal, expect_error, first_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.quorum import DescribedQuorum, describe_quorum
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a55_describe_quorum import ReplicaState
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, Listener
 
-_PENDING = 7
+SECTION = CheckSection("quorum/kip-853/changes", "Voters come and go, and leaders change")
+
+_PENDING = ErrorCode.REQUEST_TIMED_OUT
 _ADD, _REMOVE, _VOTE = kip(853, "AddVoter"), kip(853, "RemoveVoter"), kip(853, "Vote")
 _ACK = 1
 """The first version of AddRaftVoter that can answer before the commit."""
@@ -55,7 +57,7 @@ async def _without_one(server: Server) -> tuple[DescribedQuorum, ReplicaState]:
     )
     request = remove_voter(quorum, voter.replica_id)
     answer = await server.ask(request.replace(voter_directory_id=voter.replica_directory_id))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     return quorum, voter
 
 
@@ -64,7 +66,12 @@ async def _put_back(server: Server, quorum: DescribedQuorum, voter: ReplicaState
         if voter.replica_id in (await describe_quorum(server)).voters:
             return True
         # It must have caught up; until then, and while a change is pending, it is refused.
-        expect_error(await server.ask(_add(quorum, voter)), 0, _PENDING, 126)
+        expect_error(
+            await server.ask(_add(quorum, voter)),
+            ErrorCode.NONE,
+            _PENDING,
+            ErrorCode.DUPLICATE_VOTER,
+        )
         return False
 
     await server.wait_for(f"voter {voter.replica_id} back", is_back)
@@ -98,7 +105,7 @@ async def _at_once(server: Server) -> None:
     quorum.connection.demand(AddRaftVoterRequest, _ACK)
 
     async def answered() -> bool:
-        return first_error(await server.ask(_add(quorum, voter, ack=False))) == 0
+        return first_error(await server.ask(_add(quorum, voter, ack=False))) == ErrorCode.NONE
 
     await server.wait_for("an answer without an error", answered)
 
@@ -112,7 +119,7 @@ async def _short_log(server: Server) -> None:
     quorum = await describe_quorum(server)
     connection = await server.node(quorum.follower_id)
     answer = await connection.ask(vote(quorum, replica_epoch=quorum.epoch + 1))
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     partition = answer.topics[0].partitions[0]
     expect(not partition.vote_granted, "no vote", "a vote")
     expect(partition.leader_epoch > quorum.epoch, f"an epoch above {quorum.epoch}", partition)
@@ -125,13 +132,10 @@ async def _stranger(server: Server) -> None:
     await quorum.demand_kraft_version(1)
     connection = await server.node(quorum.follower_id)
     longest = vote(
-        quorum,
-        replica_epoch=quorum.epoch + 1,
-        last_offset_epoch=quorum.epoch,
-        last_offset=1 << 40,
+        quorum, replica_epoch=quorum.epoch + 1, last_offset_epoch=quorum.epoch, last_offset=1 << 40
     )
     answer = await connection.ask(longest)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     expect(answer.topics[0].partitions[0].vote_granted, "a vote", "none")
     await _leads_later(server, quorum)
 
@@ -146,21 +150,15 @@ async def _leads_later(server: Server, before: DescribedQuorum) -> None:
     await server.wait_for("a leader", led)
 
 
-SECTION = CheckSection(
-    "quorum/kip-853/changes",
-    "Voters come and go, and leaders change",
-    {
-        1: _changing("A voter that is removed votes no more.", _REMOVE, _removed),
-        2: _changing("A voter that is removed goes on as an observer.", _REMOVE, _observes),
-        3: _changing("An observer that has caught up can be added.", _ADD, _added),
-        4: _changing(
-            "AddRaftVoter can be answered before the commit, and is committed.", _ADD, _at_once
-        ),
-        5: _changing(
-            "A candidate with a shorter log gets no vote, and its later epoch is taken over.",
-            kip(595, "Vote"),
-            _short_log,
-        ),
-        6: _changing("A candidate that is no voter can get a vote.", _VOTE, _stranger),
-    },
+SECTION[1] = _changing("A voter that is removed votes no more.", _REMOVE, _removed)
+SECTION[2] = _changing("A voter that is removed goes on as an observer.", _REMOVE, _observes)
+SECTION[3] = _changing("An observer that has caught up can be added.", _ADD, _added)
+SECTION[4] = _changing(
+    "AddRaftVoter can be answered before the commit, and is committed.", _ADD, _at_once
 )
+SECTION[5] = _changing(
+    "A candidate with a shorter log gets no vote, and its later epoch is taken over.",
+    kip(595, "Vote"),
+    _short_log,
+)
+SECTION[6] = _changing("A candidate that is no voter can get a vote.", _VOTE, _stranger)

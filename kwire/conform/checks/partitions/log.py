@@ -7,18 +7,18 @@ from typing import NamedTuple
 from uuid import UUID
 
 from kwire.conform.check import Check, CheckSection, scenario
-from kwire.conform.checks.partitions.kip_841.own_partition import own_partition
+from kwire.conform.checks.partitions.own_partition import own_partition
 from kwire.conform.expectation import expect
 from kwire.conform.metadata_log import FetchedLog, LogStep, read_log
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.server import Server
-from kwire.conform.source import SentenceSource, kip
-from kwire.conform.verdict import Skipped
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped, kip
 from kwire.image.metadata import MetadataImage
 from kwire.image.partition import PartitionRegistration
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.register_broker import RegisterBrokerRecord
+
+SECTION = CheckSection("partitions/kip-841/log", "Invariants over the metadata log")
 
 
 class PartitionStep(NamedTuple):
@@ -92,12 +92,9 @@ def _directories(step: PartitionStep) -> str:
     return "" if one_each else f"replicas {state.replicas}, directories {state.directories}"
 
 
-@scenario(
-    "A broker's epoch is an offset of the batch that has its registration.",
-    kip(631, "BrokerRegistration"),
-    role=ServerRole.CONTROLLER,
-)
-async def _broker_epochs(server: Server) -> None:
+@SECTION.check(6, kip(631, "BrokerRegistration"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A broker's epoch is an offset of the batch that has its registration."""
     steps: list[LogStep] = [
         step
         for step in (await read_log(server)).steps
@@ -113,27 +110,20 @@ async def _broker_epochs(server: Server) -> None:
         expect(first <= came <= last, text, came)
 
 
-SECTION = CheckSection(
-    "partitions/kip-841/log",
-    "Invariants over the metadata log",
-    {
-        1: _invariant("The ISR has replicas only.", kip(841, "Proposed Changes"), _outside),
-        2: _invariant("A leader is in the ISR.", kip(841, "Proposed Changes"), _leader_outside),
-        3: _invariant(
-            "A new partition has leader epoch 0 and partition epoch 0.",
-            kip(631, "PartitionRecord"),
-            _first_epochs,
-        ),
-        4: _invariant(
-            "A broker that joins an ISR or becomes a leader is neither fenced nor shutting down.",
-            kip(841, "Proposed Changes"),
-            _ineligible,
-        ),
-        5: _invariant(
-            "Each replica of a partition is on another broker, in one directory.",
-            kip(858, "PartitionRecord"),
-            _directories,
-        ),
-        6: _broker_epochs,
-    },
+SECTION[1] = _invariant("The ISR has replicas only.", kip(841, "Proposed Changes"), _outside)
+SECTION[2] = _invariant("A leader is in the ISR.", kip(841, "Proposed Changes"), _leader_outside)
+SECTION[3] = _invariant(
+    "A new partition has leader epoch 0 and partition epoch 0.",
+    kip(631, "PartitionRecord"),
+    _first_epochs,
+)
+SECTION[4] = _invariant(
+    "A broker that joins an ISR or becomes a leader is neither fenced nor shutting down.",
+    kip(841, "Proposed Changes"),
+    _ineligible,
+)
+SECTION[5] = _invariant(
+    "Each replica of a partition is on another broker, in one directory.",
+    kip(858, "PartitionRecord"),
+    _directories,
 )

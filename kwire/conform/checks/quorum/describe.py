@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from kwire.conform.check import CheckSection, family, in_each_version, scenario
+from kwire.conform.check import CheckSection, family, in_each_version
 from kwire.conform.expectation import answers, expect, expect_equal, expect_error
-from kwire.conform.needs import Need, ServerRole
 from kwire.conform.quorum import NO_DIRECTORY, describe_quorum, leader_exchange
 from kwire.conform.server import Server
-from kwire.conform.source import kafka, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, kafka, kip, schema
+from kwire.error_codes import ErrorCode
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
@@ -18,6 +18,8 @@ from kwire.messages.a55_describe_quorum import (
 )
 from kwire.messages.metadata_topic import METADATA_TOPIC
 from kwire.net.quorum_request import quorum_request
+
+SECTION = CheckSection("quorum/kip-853/describe", "DescribeQuorum in its versions")
 
 _SHOWN = kip(853, "DescribeQuorum, Response Schema")
 _DAY_MS = 86_400_000
@@ -37,7 +39,7 @@ def _without_texts(response: DescribeQuorumResponse) -> bool:
 async def _versions(server: Server, version: int) -> None:
     connection = await server.active_controller()
     answer = await connection.ask(quorum_request(), version)
-    expect_error(answer, 0)
+    expect_error(answer, ErrorCode.NONE)
     [topic] = answer.topics
     expect_equal("topic", topic.topic_name, METADATA_TOPIC)
     [partition] = topic.partitions
@@ -45,8 +47,9 @@ async def _versions(server: Server, version: int) -> None:
     expect(partition.leader_id in voters, "a leader among the voters", partition.leader_id)
 
 
-@scenario("No voter's log ends above the leader's.", kip(595, "DescribeQuorum"))
-async def _log_ends(server: Server) -> None:
+@SECTION.check(2, kip(595, "DescribeQuorum"))
+async def _(server: Server) -> None:
+    """No voter's log ends above the leader's."""
     quorum = await describe_quorum(server)
     end = quorum.voters[quorum.leader_id].log_end_offset
     expect(quorum.partition.high_watermark <= end, "a high watermark up to the end", end)
@@ -54,8 +57,9 @@ async def _log_ends(server: Server) -> None:
     expect_equal("voters beyond the leader", beyond, [])
 
 
-@scenario("The high watermark never goes down under one leader.", kip(595, "High watermark"))
-async def _high_watermark(server: Server) -> None:
+@SECTION.check(3, kip(595, "High watermark"))
+async def _(server: Server) -> None:
+    """The high watermark never goes down under one leader."""
     before = await describe_quorum(server)
     after = await describe_quorum(server)
     if (before.epoch, before.leader_id) == (after.epoch, after.leader_id):
@@ -63,11 +67,9 @@ async def _high_watermark(server: Server) -> None:
         expect(came >= before.partition.high_watermark, "at least the one before", came)
 
 
-@scenario(
-    "From v1 on the leader's own last fetch and catch-up are the time of the answer.",
-    kip(836, "Proposed Changes"),
-)
-async def _timestamps(server: Server) -> None:
+@SECTION.check(4, kip(836, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """From v1 on the leader's own last fetch and catch-up are the time of the answer."""
     connection = await server.active_controller()
     connection.demand(DescribeQuorumRequest, 1)
     quorum = await describe_quorum(server)
@@ -78,8 +80,9 @@ async def _timestamps(server: Server) -> None:
         expect(abs(now - came) < _DAY_MS, f"{name} of today", came)
 
 
-@scenario("At kraft.version 1 each voter has a directory id of its own.", _SHOWN)
-async def _directories(server: Server) -> None:
+@SECTION.check(5, _SHOWN)
+async def _(server: Server) -> None:
+    """At kraft.version 1 each voter has a directory id of its own."""
     quorum = await describe_quorum(server)
     quorum.connection.demand(DescribeQuorumRequest, 2)
     await quorum.demand_kraft_version(1)
@@ -88,8 +91,9 @@ async def _directories(server: Server) -> None:
     expect_equal("different directory ids", len(set(ids)), len(ids))
 
 
-@scenario("Each voter has its listeners among the nodes, with a name and a port.", _SHOWN)
-async def _listeners(server: Server) -> None:
+@SECTION.check(6, _SHOWN)
+async def _(server: Server) -> None:
+    """Each voter has its listeners among the nodes, with a name and a port."""
     quorum = await describe_quorum(server)
     quorum.connection.demand(DescribeQuorumRequest, 2)
     expect_equal("nodes", sorted(quorum.listeners), sorted(quorum.voters))
@@ -98,58 +102,45 @@ async def _listeners(server: Server) -> None:
         expect(usable and usable == listeners, f"usable listeners of {node_id}", listeners)
 
 
-@scenario(
-    "A controller that does not lead answers NOT_LEADER_OR_FOLLOWER.",
-    kip(595, "DescribeQuorum"),
-    role=ServerRole.CONTROLLER,
-    needs=Need.TWO_VOTERS,
-)
-async def _at_a_follower(server: Server) -> None:
+@SECTION.check(10, kip(595, "DescribeQuorum"), role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
+async def _(server: Server) -> None:
+    """A controller that does not lead answers NOT_LEADER_OR_FOLLOWER."""
     quorum = await describe_quorum(server)
-    expect_error(await (await server.node(quorum.follower_id)).ask(quorum_request()), 6)
+    expect_error(
+        await (await server.node(quorum.follower_id)).ask(quorum_request()),
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    )
 
 
-SECTION = CheckSection(
-    "quorum/kip-853/describe",
-    "DescribeQuorum in its versions",
-    {
-        1: family(
-            "The metadata quorum is described in every version, its leader among the voters.",
-            kip(595, "DescribeQuorum"),
-            _versions,
-        ),
-        2: _log_ends,
-        3: _high_watermark,
-        4: _timestamps,
-        5: _directories,
-        6: _listeners,
-        7: leader_exchange(
-            "A topic without a quorum gets UNKNOWN_TOPIC_OR_PARTITION.",
-            kip(595, "DescribeQuorum"),
-            send=lambda quorum: _of("kwire-conform-topic"),
-            expect=answers(3),
-            role=ServerRole.ANY,
-        ),
-        8: leader_exchange(
-            "Another partition of the metadata log gets UNKNOWN_TOPIC_OR_PARTITION.",
-            kip(595, "DescribeQuorum"),
-            send=lambda quorum: _of(METADATA_TOPIC, 1),
-            expect=answers(3),
-            role=ServerRole.ANY,
-        ),
-        9: leader_exchange(
-            "Error messages are null where there is no error.",
-            schema("DescribeQuorumResponse", "ErrorMessage"),
-            send=lambda quorum: quorum_request(),
-            version=2,
-            expect=answers(text="without error messages", where=_without_texts),
-        ),
-        10: _at_a_follower,
-        11: leader_exchange(
-            "DescribeQuorum of no topic is answered, and describes nothing.",
-            kafka("KafkaRaftClient.handleDescribeQuorumRequest"),
-            send=lambda quorum: DescribeQuorumRequest(),
-            expect=answers(text="without topics", where=lambda response: not response.topics),
-        ),
-    },
+SECTION[1] = family(
+    "The metadata quorum is described in every version, its leader among the voters.",
+    kip(595, "DescribeQuorum"),
+    _versions,
+)
+SECTION[7] = leader_exchange(
+    "A topic without a quorum gets",
+    kip(595, "DescribeQuorum"),
+    send=lambda quorum: _of("kwire-conform-topic"),
+    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    role=ServerRole.ANY,
+)
+SECTION[8] = leader_exchange(
+    "Another partition of the metadata log gets",
+    kip(595, "DescribeQuorum"),
+    send=lambda quorum: _of(METADATA_TOPIC, 1),
+    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    role=ServerRole.ANY,
+)
+SECTION[9] = leader_exchange(
+    "Error messages are null where there is no error.",
+    schema("DescribeQuorumResponse", "ErrorMessage"),
+    send=lambda quorum: quorum_request(),
+    version=2,
+    expect=answers(text="without error messages", where=_without_texts),
+)
+SECTION[11] = leader_exchange(
+    "DescribeQuorum of no topic is answered, and describes nothing.",
+    kafka("KafkaRaftClient.handleDescribeQuorumRequest"),
+    send=lambda quorum: DescribeQuorumRequest(),
+    expect=answers(text="without topics", where=lambda response: not response.topics),
 )

@@ -1,1 +1,0 @@
-"""Checks of what is left of the move from ZooKeeper."""

@@ -1,1 +1,0 @@
-"""Checks of every advertised pair of an API and a version, with requests that change nothing."""

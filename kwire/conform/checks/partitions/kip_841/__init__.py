@@ -1,1 +1,0 @@
-"""Checks of fenced and stopping replicas (KIP-841)."""

@@ -1,0 +1,88 @@
+"""BeginQuorumEpoch and EndQuorumEpoch, and what they refuse (KIP-595, KIP-853)."""
+
+from __future__ import annotations
+
+from kwire.conform.check import CheckSection
+from kwire.conform.checks.quorum.requests import begin_epoch, end_epoch
+from kwire.conform.expectation import answers
+from kwire.conform.quorum import NOBODY, OTHER_CLUSTER, OTHER_DIRECTORY, leader_exchange
+from kwire.conform.vocabulary import kafka, kip
+from kwire.error_codes import ErrorCode
+
+SECTION = CheckSection("quorum/kip-853/epochs", "Leaders announce themselves and resign")
+
+_BEGIN, _END = kip(853, "BeginQuorumEpoch, Handling"), kip(595, "EndQuorumEpoch")
+_HANDLER = kafka("KafkaRaftClient.handleBeginQuorumEpochRequest")
+
+SECTION[1] = leader_exchange(
+    "BeginQuorumEpoch for another cluster gets",
+    _BEGIN,
+    send=lambda quorum: begin_epoch(quorum).replace(cluster_id=OTHER_CLUSTER),
+    expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
+)
+SECTION[2] = leader_exchange(
+    "BeginQuorumEpoch of an earlier epoch gets",
+    kip(595, "BeginQuorumEpoch"),
+    send=lambda quorum: begin_epoch(quorum, leader_epoch=quorum.epoch - 1),
+    expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
+)
+SECTION[3] = leader_exchange(
+    "BeginQuorumEpoch that names another voter gets",
+    _BEGIN,
+    send=lambda quorum: begin_epoch(quorum, voter_id=NOBODY),
+    # The KIP says INVALID_REQUEST, every Kafka INVALID_VOTER_KEY.
+    expect=answers(ErrorCode.INVALID_VOTER_KEY) | answers(ErrorCode.INVALID_REQUEST),
+    version=1,
+)
+SECTION[4] = leader_exchange(
+    "BeginQuorumEpoch that names another directory gets",
+    _BEGIN,
+    send=lambda quorum: begin_epoch(
+        quorum, voter_id=quorum.leader_id, voter_directory_id=OTHER_DIRECTORY
+    ),
+    expect=answers(ErrorCode.INVALID_VOTER_KEY) | answers(ErrorCode.INVALID_REQUEST),
+    version=1,
+)
+SECTION[5] = leader_exchange(
+    "BeginQuorumEpoch in another topic gets",
+    _HANDLER,
+    send=lambda quorum: begin_epoch(quorum, topic="kwire-conform-topic"),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[6] = leader_exchange(
+    "BeginQuorumEpoch of a leader with an id below 0 gets",
+    _HANDLER,
+    send=lambda quorum: begin_epoch(quorum, leader_id=-1),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+)
+SECTION[7] = leader_exchange(
+    "A refused BeginQuorumEpoch names the leader and the epoch that are in force.",
+    kip(595, "BeginQuorumEpoch"),
+    send=lambda quorum: begin_epoch(quorum, leader_id=NOBODY, leader_epoch=quorum.epoch - 1),
+    expect=answers(
+        ErrorCode.FENCED_LEADER_EPOCH,
+        text="with a leader",
+        where=lambda response: (
+            response.topics[0].partitions[0].leader_id not in (-1, NOBODY)
+            and response.topics[0].partitions[0].leader_epoch > 0
+        ),
+    ),
+)
+SECTION[8] = leader_exchange(
+    "EndQuorumEpoch for another cluster gets",
+    _END,
+    send=lambda quorum: end_epoch(quorum).replace(cluster_id=OTHER_CLUSTER),
+    expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
+)
+SECTION[9] = leader_exchange(
+    "EndQuorumEpoch of an earlier epoch gets",
+    _END,
+    send=end_epoch,
+    expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
+)
+SECTION[10] = leader_exchange(
+    "EndQuorumEpoch in another topic gets",
+    kafka("KafkaRaftClient.handleEndQuorumEpochRequest"),
+    send=lambda quorum: end_epoch(quorum, topic="kwire-conform-topic"),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+)

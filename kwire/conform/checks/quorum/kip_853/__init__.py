@@ -1,1 +1,0 @@
-"""Checks of dynamic voters (KIP-853)."""
