@@ -60,7 +60,7 @@ lint: .venv/ready  ## style, types and the arrows between the rooms
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-conformance: .venv/ready  ## kwire conform on every server that runs here, SERVERS="kfake" for some; every check seen to fail
+conformance: .venv/ready  ## kwire conform on every server that runs here, into build/conformance, SERVERS="kfake" for some; every check seen to fail
 	$(BIN)/python -m conformance $(SERVERS)
 	$(BIN)/pytest -m "nightly or real" tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py tests/conform/checks/login
 

@@ -105,17 +105,6 @@ def test_a_secret_in_a_file_is_found_wherever_it_is(tmp_path: Path, line: str, k
     assert "Spectrum" not in fault
 
 
-def test_bytes_of_requests_in_results_are_no_secrets(tmp_path: Path) -> None:
-    folder = tmp_path / secret_scan.FRAMES
-    folder.mkdir(parents=True)
-    digits = "000000000bb92445d8e9aab3418fb7d8fe534adcda16020b434f4e54524f4c4c4552"
-    for path in (folder / "kept.json", tmp_path / "kept.json"):
-        path.write_text(f'{{"bytes": "{digits}", "at": "{AWS}"}}')
-    assert [one.kind for one in scan("kept.json", tmp_path)][:1] == ["AWS Access Key"]
-    in_results = scan(f"{secret_scan.FRAMES}kept.json", tmp_path)
-    assert [one.kind for one in in_results] == ["AWS Access Key"]
-
-
 def test_only_a_row_with_a_reason_is_a_review_and_rows_of_nothing_are_faults() -> None:
     found = [Found("a.py", "Secret Keyword", "12ab34cd56", 7)]
     text = written(found, {})

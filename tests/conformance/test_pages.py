@@ -1,11 +1,11 @@
-"""The pages of the matrix: every verdict has its place, and no server's words are markup."""
+"""The pages of the matrix: a row a server, every verdict explained, no server's words as markup."""
 
 import msgspec
 import pytest
 
 from conformance import results
-from conformance.pages import pages, proxy_differences, server_page
-from conformance.results import DOCS, FOLDER, KEPT, keep, last_result
+from conformance.pages import BEGIN, END, proxy_differences, server_page, with_rows
+from conformance.results import KEPT, PAGE, keep, last_result
 from conformance.servers import servers
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.report.document import BytesPart, CheckPart, RunDocument, ServerPart
@@ -52,14 +52,26 @@ def run(*checks: CheckPart, name: str = "sample 1.0") -> RunDocument:
     )
 
 
-def test_the_matrix_has_a_row_a_check_and_a_column_a_server() -> None:
-    one = run(check(1, PASS), check(2, FAIL))
-    other = run(check(1, DIED), name="other")
-    text = pages({"one": one, "other": other}, {"tansu": "no cargo"})[DOCS / "conformance.md"]
-    assert "| 1 | Sentence 1. | ✓ | **☠** |" in text
-    assert "| 2 | Sentence 2. | **✗** |  |" in text
-    assert "| [other](conformance/other.md) |" in text
-    assert "| tansu | not run: no cargo |" in text
+def test_a_run_replaces_the_row_of_its_server_and_no_other() -> None:
+    before = rows_of(PAGE.read_text())
+    page = with_rows(PAGE.read_text(), {"kfake": run(check(1, PASS), name="a|b")})
+    after = rows_of(page)
+    assert [row for row in after if row not in before] == [
+        "| [a\\|b](conformance/reports/kfake.md) | `kfake` | 1970-01-01 | 0 "
+        "| 0 | 0 | 0 | 0 | 1 | 0 | 1 |"
+    ]
+    assert len(after) == len(before)
+    assert with_rows(page, {}) == page
+
+
+def rows_of(page: str) -> list[str]:
+    """Return the lines of the table."""
+    return page.partition(BEGIN)[2].partition(END)[0].splitlines()
+
+
+def test_the_page_has_a_row_for_every_server_in_their_order() -> None:
+    names = [row.split("`")[1] for row in rows_of(PAGE.read_text())[2:]]
+    assert names == [peer.slug for peer in servers()]
 
 
 def test_a_page_explains_what_failed_with_sentence_and_bytes() -> None:
@@ -105,17 +117,6 @@ def test_a_kept_result_has_the_bytes_that_explain_a_verdict(
     passed, failed = kept
     assert passed.bytes == ()
     assert [len(part.hex) for part in failed.bytes] == [2 * KEPT] * 6
-
-
-def test_the_committed_pages_are_those_of_the_committed_results() -> None:
-    runs = {
-        path.stem: run
-        for path in sorted((FOLDER / "results").glob("*.json"))
-        if (run := last_result(path.stem)) is not None
-    }
-    for slug, result in runs.items():
-        page = FOLDER / f"{slug}.md"
-        assert page.read_text() == server_page(result, results.expectations_of(slug))
 
 
 def test_expectations_are_of_servers_of_the_matrix_and_can_be_read() -> None:
