@@ -69,7 +69,7 @@ vectors: .venv/ready  ## 100 instances of every message version, 40 mutants of e
 	  tests/messages/test_mutants.py tests/dissector/test_all_messages.py
 
 MINUTES ?= 30
-faults: .venv/ready  ## 30 minutes of faults on kwire's quorum, on Kafka 4.3.1 and 4.4.0; INTO=docs/faults
+faults: .venv/ready  ## 30 minutes of faults on kwire's quorum, on Kafka 4.3.1 and 4.4.0, into build/faults; INTO=FOLDER
 	for quorum in kwire kafka-4.3.1 kafka-4.4.0; do $(BIN)/python -m faults_lab --quorum $$quorum \
 	  --schedule seed=$(KWIRE_SEED),minutes=$(MINUTES) --into $(or $(INTO),build/faults) \
 	  --allow stale-refusal || exit 1; done
