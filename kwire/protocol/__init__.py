@@ -2,7 +2,7 @@
 
     facts()                       everything, as ProtocolFacts
     compare("3.9.1", "4.4.0")     the differences between two releases
-    document()                    the same with kwire's sentences: docs/protocol.json
+    document()                    the same with kwire's sentences, as `kwire protocol json`
 
 The facts come from the schemas and classes in Kafka's jars (fixtures/protocol_facts).
 """

@@ -1,4 +1,4 @@
-"""docs/protocol.json: all facts and kwire's sentences about messages, for any language.
+"""The document of `kwire protocol json`: all facts and kwire's sentences about messages.
 
 The same rows as `releases.json`, one a line. docs/protocol.schema.json describes them.
 """
@@ -43,12 +43,12 @@ def facts_text(known: ProtocolFacts, **first: str) -> str:
 
 
 def document_text() -> str:
-    """Return the text of docs/protocol.json."""
+    """Return the text of the document."""
     return facts_text(document(), **{"$schema": SCHEMA})
 
 
 def schema_text() -> str:
-    """Return the JSON Schema of docs/protocol.json."""
+    """Return the JSON Schema of the document."""
     schema = msgspec.json.schema(ProtocolFacts)
     definitions = schema["$defs"]
     definitions["ProtocolFacts"]["properties"]["$schema"] = {"type": "string"}

@@ -15,7 +15,7 @@ import kwire
 import real_kafka
 import vectors
 from engines import REDEFINED, Failed, decoded, encoded, same, side_by_side
-from tests.support.paths import DOCS
+from protocol_facts.pages import changes
 from tests.support.seed import SEED
 from vectors import Mutant
 
@@ -95,7 +95,7 @@ def written_otherwise(mutant: Mutant, obj: Any, written: Any, read: bytes) -> st
 def test_later_tags_are_those_of_the_list_of_changes() -> None:
     found: set[tuple[str, str, int]] = set()
     later: list[str] = []
-    for line in (DOCS / "protocol-changes.md").read_text().splitlines():
+    for line in changes().splitlines():
         if heading := re.match(r"### Fields, (\S+) to ", line):
             later = [r for r in real_kafka.VERSIONS if r <= heading[1]]
         elif added := re.match(r"\| added \| (\w+) \| .* versions (\d+)\+, tag ", line):

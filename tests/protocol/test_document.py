@@ -1,4 +1,4 @@
-"""docs/protocol.json and the pages made of it are today's, and its schema describes it."""
+"""The facts as a document: its schema describes it, and the page made of them is today's."""
 
 import json
 from collections import Counter
@@ -9,6 +9,7 @@ from kwire.codec.versions import Versions
 from kwire.error_codes import ErrorCode, is_retriable
 from kwire.messages.registry import all_messages
 from kwire.protocol import document, facts
+from kwire.protocol.document import document_text
 from kwire.protocol.release_facts import messages_of
 from protocol_facts.__main__ import documents
 from tests.support.paths import ROOT
@@ -17,7 +18,7 @@ from tests.support.paths import ROOT
 def test_a_document_is_todays(subtests: pytest.Subtests) -> None:
     for path, text in documents().items():
         with subtests.test(path):
-            assert (ROOT / path).read_text() == text, "run `python -m protocol_facts`"
+            assert (ROOT / path).read_text() == text, "run `python -m protocol_facts --pages`"
 
 
 def test_the_schema_describes_the_document() -> None:
@@ -25,7 +26,7 @@ def test_the_schema_describes_the_document() -> None:
 
     schema = json.loads((ROOT / "docs/protocol.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    content = json.loads((ROOT / "docs/protocol.json").read_text())
+    content = json.loads(document_text())
     validator = jsonschema.Draft202012Validator(schema)
     validator.validate(content)
     content["messages"][0]["versoins"] = "0-1"

@@ -1,20 +1,16 @@
 """Names of properties that are secret, by Kafka's own types."""
 
-import json
-
 import pytest
 
+from kwire.protocol import facts
 from kwire.text.properties import is_password
-from tests.support.paths import ROOT
-
-CONFIGS = json.loads((ROOT / "docs" / "protocol.json").read_text())["configs"]
 
 
 def test_passwords_are_what_kafka_calls_so() -> None:
-    """docs/protocol.json has the configs of Kafka's own ConfigDefs, with their types."""
+    """The facts have the configurations of Kafka's own ConfigDefs, with their types."""
     by_type: dict[bool, set[str]] = {True: set(), False: set()}
-    for config in CONFIGS:
-        by_type[config["type"] == "password"].add(config["name"])
+    for config in facts().configs:
+        by_type[config.type == "password"].add(config.name)
     assert len(by_type[True]) >= 15
     assert [name for name in sorted(by_type[True]) if not is_password(name)] == []
     assert [name for name in sorted(by_type[False]) if is_password(name)] == []

@@ -179,7 +179,7 @@ def configs(
 def json() -> None:
     """Print everything as one JSON document, for programs in other languages.
 
-    It is docs/protocol.json; docs/protocol.schema.json describes it.
+    docs/protocol.schema.json describes it.
 
     \b
     kwire protocol json | jq '.errors[] | select(.code == 42)'
