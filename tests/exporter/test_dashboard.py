@@ -2,13 +2,13 @@
 
 import json
 import re
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from tests.support.exporter.metric_names import served_families
 from tests.support.exporter.watches import collector
-from tests.support.paths import DOCS
 
 OF_PROMETHEUS = {"instance", "job"}
 """Labels that Prometheus adds to what it scrapes."""
@@ -16,7 +16,7 @@ OF_PROMETHEUS = {"instance", "job"}
 
 @pytest.fixture(scope="module")
 def dashboard() -> Any:
-    return json.loads((DOCS / "service" / "grafana-dashboard-quorum.json").read_text())
+    return json.loads((files("kwire.exporter") / "grafana-dashboard.json").read_text())
 
 
 def targets_of(dashboard: Any) -> list[dict[str, str]]:

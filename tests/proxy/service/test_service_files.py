@@ -1,8 +1,9 @@
-"""The files of docs/service: their queries, keys, paths and ports exist in the proxy."""
+"""The files of docs/service, and the dashboard: queries, keys, paths and ports are the proxy's."""
 
 import json
 import re
 from configparser import ConfigParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_s
 
 @pytest.fixture(scope="module")
 def dashboard() -> Any:
-    return json.loads((FOLDER / "grafana-dashboard.json").read_text())
+    return json.loads((files("kwire.proxy.service") / "grafana-dashboard.json").read_text())
 
 
 def targets_of(dashboard: Any) -> list[dict[str, str]]:
