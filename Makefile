@@ -23,7 +23,7 @@ TESTS ?=
 # With .pyc files collection takes half the time. Processes that tests start write none.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize audit secrets spark protocol declarations seed constraints clean
+.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize audit secrets spark protocol pictures declarations seed constraints clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -116,6 +116,9 @@ bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their pe
 
 protocol: .venv/ready  ## the facts of Kafka's protocol as JSON with its schema, and what changed, into build/protocol
 	$(BIN)/python -m protocol_facts --pages
+
+pictures: .venv/ready  ## what docs/watch.md shows, into build/pictures; INTO=docs/images to renew it
+	$(BIN)/python -m pictures.watch --into $(or $(INTO),build/pictures)
 
 declarations: .venv/ready  ## write the declarations, tables of keys and protocol documents anew from Kafka's jars
 	$(BIN)/python -m declarations
