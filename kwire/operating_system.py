@@ -1,4 +1,4 @@
-"""The differences of POSIX and Windows in one place: reading at a position, folders, signals.
+"""POSIX and Windows: their differences in one place: reading at a position, folders, signals.
 
 Names that only POSIX has are looked up when they are needed, so that every module can be imported
 everywhere.

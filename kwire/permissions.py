@@ -1,4 +1,4 @@
-"""Permissions: write private files, and refuse trusted files that other users could change.
+"""Permissions of files: write private ones, refuse trusted ones that other users could change.
 
 Traffic and secrets are written with `PRIVATE`, whatever the umask. Files that run code, or direct
 traffic, are checked as OpenSSH checks its own (StrictModes of sshd_config(5)): a program refuses

@@ -1,4 +1,4 @@
-"""docs/architecture.md: its drawings are today's, and what it says of files is so."""
+"""docs/architecture.md: its drawings are today's, and so is the chain in CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from drawings import ways
-from drawings.places import PAGE, RPCS, places
+from drawings import floors, ways
+from drawings.places import CONTRIBUTING, PAGE, RPCS, places
 from kwire.messages.a19_create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
@@ -36,10 +36,37 @@ WAYS = (
 
 
 def test_the_drawings_are_todays() -> None:
-    from drawings.__main__ import drawn
+    from drawings.__main__ import drawn, with_chain
 
-    page = PAGE.read_text()
+    page, guide = PAGE.read_text(), CONTRIBUTING.read_text()
     assert drawn(page) == page, "run `python -m drawings`"
+    assert with_chain(guide) == guide, "run `python -m drawings`"
+
+
+def test_every_room_has_a_floor() -> None:
+    rooms = {path.parent.name for path in ROOT.glob("kwire/*/__init__.py")}
+    rooms |= {path.stem for path in ROOT.glob("kwire/*.py") if not path.stem.startswith("__")}
+    assert sorted(chain.from_iterable(floors.layers())) == sorted(rooms)
+
+
+def test_a_docstring_says_in_a_few_words_what_its_room_is() -> None:
+    rooms = chain.from_iterable(floors.floors())
+    assert not [room.path for room in rooms if not 2 <= len(room.words.split()) <= 4]
+
+
+def test_a_size_stays_until_a_room_has_grown_by_a_tenth(tmp_path: Path) -> None:
+    layers = '[[tool.importlinter.contracts]]\nname = "Arrows point down"\n'
+    (tmp_path / "pyproject.toml").write_text(f'{layers}layers = ["kwire.one | kwire.two"]\n')
+    room = tmp_path / "kwire" / "two"
+    room.mkdir(parents=True)
+    (tmp_path / "kwire" / "one.py").write_text('"""Room one: small. It has more."""\n')
+    page = ""
+    for lines, shown in ((96, "96"), (104, "96"), (107, "110"), (120, "110"), (2160, "2,200")):
+        (room / "__init__.py").write_text('"""Room two."""\n' * lines)
+        page = floors.drawing(floors.floors(tmp_path, page))
+        assert f'    two["<b>two</b><br/>Room two<br/>{shown} lines"]:1' in page
+    assert '    one["<b>one</b><br/>Room one<br/>1 lines"]:1' in page
+    assert "style two fill:#d3ddf8" in page
 
 
 def test_a_stop_is_a_function_with_a_docstring(subtests: pytest.Subtests) -> None:

@@ -1,4 +1,4 @@
-"""AdminClient: ask a Kafka cluster over bootstrap.servers or bootstrap.controllers (KIP-919).
+"""Admin client: ask a Kafka cluster over bootstrap.servers or bootstrap.controllers (KIP-919).
 
 async with AdminClient(bootstrap_controllers="127.0.0.1:9093") as admin:
     quorum = await admin.describe_metadata_quorum()

@@ -1,5 +1,6 @@
-"""Record batches of formats 0, 1 and 2: what the records fields of Produce and Fetch hold, and what
-log segments and snapshots are made of.
+"""Record batches: the records fields of Produce and Fetch, log segments and snapshots hold them.
+
+Formats 0, 1 and 2 are read and written.
 
 for batch in read_batches(partition.records):
     for record in batch.records():

@@ -1,4 +1,4 @@
-"""Captures: what passed over the wire, in Avro object container files that Spark reads as well.
+"""Captured traffic: what passed over the wire, in Avro container files that Spark reads as well.
 
     for record in read_capture(path):
         ...

@@ -1,1 +1,1 @@
-"""The kwire command: one file a group, no logic of its own."""
+"""The kwire command: one file or folder a group of commands, no logic of its own."""

@@ -1,1 +1,1 @@
-"""Declarations of messages, and the three engines that read and write them."""
+"""Three codec engines: they read and write messages as these are declared."""

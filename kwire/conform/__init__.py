@@ -1,4 +1,4 @@
-"""Conformance checks of Kafka's wire protocol, for any server that claims to speak it.
+"""Conformance checks: of Kafka's wire protocol, for any server that claims to speak it.
 
 A check is a value: one sentence with its source, what is sent, and what the server may do. Sections
 of checks stand in `kwire.conform.checks`; `runner` runs them, `kwire conform` and `run_suite` with

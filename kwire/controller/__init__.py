@@ -1,4 +1,4 @@
-"""A KRaft controller for tests and laboratories: brokers boot from it, controllers vote with it.
+"""KRaft controller: brokers boot from it, controllers vote with it; for tests and laboratories.
 
 `kwire.testing.Quorum` runs several of them in a program.
 """

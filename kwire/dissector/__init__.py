@@ -1,4 +1,4 @@
-"""The Wireshark dissector: Lua source, generated from the declarations of all messages.
+"""Wireshark dissector: Lua source, generated from the declarations of all messages.
 
 `source` returns one Lua file: hand-written parts (`lua/`) that read frames, pair responses with
 requests and open record batches, and between them a function for each declared struct.

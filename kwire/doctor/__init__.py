@@ -1,4 +1,4 @@
-"""Asks every node of a cluster by itself, and reports what is wrong with it; it changes nothing.
+"""Cluster diagnosis: ask every node by itself, and report what is wrong; nothing is changed.
 
 evidence = await gather([Address.parse("localhost:9093")])
 for finding in examine(evidence):

@@ -1,1 +1,1 @@
-"""Metrics of a quorum and its cluster for Prometheus, read over the protocol: no JMX needed."""
+"""Metrics for Prometheus: of a quorum and its cluster, read over the protocol, without JMX."""

@@ -1,4 +1,4 @@
-"""A cluster's metadata as a value: apply(image, record) gives the next one.
+"""Metadata as a value: apply(image, record) gives the next one.
 
     image = EMPTY
     for record in records:

@@ -1,1 +1,1 @@
-"""Log directories as Kafka lays them out: segments, snapshots, indexes, quorum state."""
+"""Log directories: segments, snapshots, indexes and quorum state, as Kafka lays them out."""

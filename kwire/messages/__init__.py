@@ -1,1 +1,1 @@
-"""Requests, responses and headers: one module an API, `a<key>_<name>`."""
+"""Message declarations: one module an API, `a<key>_<name>`; records and formats."""

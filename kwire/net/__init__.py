@@ -1,1 +1,1 @@
-"""Frames, connections and what they are secured with."""
+"""Frames and connections: negotiated versions, TLS and SASL."""

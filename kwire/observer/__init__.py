@@ -1,4 +1,4 @@
-"""Follows a quorum's metadata log into an image, as an observer that the quorum does not count.
+"""Metadata observer: follow a quorum's log into an image, without a vote.
 
 async with LiveImage(["localhost:9093"]) as live:
     await live.until(lambda image: image.topics.topic("orders") is not None)

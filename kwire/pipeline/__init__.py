@@ -1,4 +1,4 @@
-"""Tables of captures and metadata logs on Spark, and analyses of them (docs/pipeline.md).
+"""Tables on Spark: captures and metadata logs as rows, and analyses of them (docs/pipeline.md).
 
 Nothing here imports PySpark: it is an extra, and `kwire.pipeline.installed` says what to install.
 """

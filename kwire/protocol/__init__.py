@@ -1,4 +1,4 @@
-"""Kafka's protocol as data: messages, error codes, features and configurations, by release.
+"""Protocol as data: messages, error codes, features and configurations, by release.
 
     facts()                       everything, as ProtocolFacts
     compare("3.9.1", "4.4.0")     the differences between two releases

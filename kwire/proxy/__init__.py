@@ -1,4 +1,4 @@
-"""The proxy in front of Kafka's nodes: traffic passes unchanged and is seen RPC by RPC.
+"""Proxy and filters: traffic to Kafka's nodes passes unchanged, is seen RPC by RPC, or is changed.
 
 A Proxy has a Listener in front of each node. Its relays move bytes, framers follow the frames in
 them, and each RPC comes out as a Flow; a Tap decodes flows beside the traffic into DecodedFlows.

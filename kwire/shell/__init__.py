@@ -1,4 +1,4 @@
-"""The metadata of a cluster as a tree of folders and values, as in Kafka's MetadataShell (KIP-919).
+"""Metadata as folders: a tree of values to walk, as in Kafka's MetadataShell (KIP-919).
 
 with DirectorySource(Path("/var/lib/kafka/__cluster_metadata-0")) as source:
     shell = Shell(source, print)

@@ -1,4 +1,4 @@
-"""Clusters for people's tests: quorums of kwire's controllers, Kafka's brokers beside, faults.
+"""Clusters for tests: quorums of kwire's controllers, Kafka's brokers beside, faults.
 
 async with Quorum(3) as quorum:
     admin = AdminClient(bootstrap_controllers=quorum.bootstrap_controllers)

@@ -1,1 +1,1 @@
-"""Text as files, properties and peers hold it."""
+"""Texts and ids: as files, properties and peers hold them."""

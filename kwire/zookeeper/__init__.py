@@ -1,4 +1,4 @@
-"""Sessions with ZooKeeper, and what Kafka 3.9 keeps in it (KIP-866)."""
+"""Znodes and sessions: ZooKeeper, and what Kafka 3.9 keeps in it (KIP-866)."""
 
 from kwire.zookeeper.client import (
     SessionEvent,

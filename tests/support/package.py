@@ -18,7 +18,7 @@ def sources() -> list[Path]:
 
 def is_generated(path: Path) -> bool:
     """True for a module that a script in fixtures/ writes."""
-    if path.parent == PACKAGE / "controller" / "configs":
+    if path.parent == PACKAGE / "configs":
         return path.name.endswith("_keys.py")
     return path == PACKAGE / "admin" / "sync.py" or declarations.is_generated(path)
 
