@@ -1,0 +1,47 @@
+"""Links and anchors of Markdown pages, as GitHub reads them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+_FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2", re.M | re.S)
+_CODE = re.compile(r"`[^`\n]+`")
+_LINK = re.compile(r"\]\(([^()\s]+)\)")
+_HEADING = re.compile(r"^#{1,6} (.+?)\s*$", re.M)
+_LABEL = re.compile(r"<a (?:id|name)=\"([^\"]+)\"")
+
+
+def links(page: str) -> Iterator[str]:
+    """Yield the targets of a page's links and pictures, in order; none inside code."""
+    return (link[1] for link in _LINK.finditer(_CODE.sub("``", _FENCED.sub("", page))))
+
+
+def anchors(page: str) -> set[str]:
+    """Return the anchors of a page: its headings, numbered where one comes again, and labels."""
+    prose = _FENCED.sub("", page)
+    found = set(_LABEL.findall(prose))
+    seen: Counter[str] = Counter()
+    for heading in _HEADING.findall(prose):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        found.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return found
+
+
+def broken_links(page: Path) -> list[str]:
+    """Return the links of a page to files and anchors that are not there."""
+    return [target for target in links(page.read_text()) if not _is_whole(page, target)]
+
+
+def _is_whole(page: Path, target: str) -> bool:
+    if re.match(r"[a-z]+:", target):
+        return True  # an address elsewhere
+    name, _, anchor = target.partition("#")
+    file = page.parent / name if name else page
+    if not anchor or file.suffix != ".md":
+        return file.exists()
+    return file.is_file() and anchor in anchors(file.read_text())
