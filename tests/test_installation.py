@@ -90,6 +90,12 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
     )
 
 
+DASHBOARDS = (
+    "kwire/exporter/grafana-dashboard.json",
+    "kwire/proxy/service/grafana-dashboard.json",
+)
+
+
 @pytest.mark.costly
 def test_a_wheel_from_the_sdist_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "sdist").mkdir()
@@ -104,7 +110,7 @@ def test_a_wheel_from_the_sdist_holds_the_package_and_nothing_else(tmp_path: Pat
     here = {str(path.relative_to(ROOT)) for path in sources()}
     assert {name for name in names if name.endswith(".py")} == here
     assert {Path(name).parts[0] for name in names} == {"kwire"}
-    assert "kwire/py.typed" in names
+    assert {"kwire/py.typed", *DASHBOARDS} <= {*names}
     script = wheel.getinfo("kwire/pipeline/java_home/bin/java")
     assert script.external_attr >> 16 & 0o111, "pip would install it without the right to run it"
 
