@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TypeVar
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -235,42 +235,39 @@ DELETE_ACLS: Operation[AclFilter, None, Outcomes[AclBinding, None]] = Operation(
     row=registry.DELETE_ACLS, build=_delete, parse=_deleted
 )
 
-EVERY_ACL = AclFilter()
+
+async def describe_acls(
+    driver: Driver, acl_filter: AclFilter | None = None, *, timeout: float | None = None
+) -> tuple[AclBinding, ...]:
+    """Return the ACLs that a filter matches, by default all.
+
+    Raises BrokerError SECURITY_DISABLED (54), CLUSTER_AUTHORIZATION_FAILED (31);
+    UnsupportedVersion for users before Kafka 3.3.
+    """
+    return await driver.ask(DESCRIBE_ACLS, None, acl_filter or AclFilter(), timeout=timeout)
 
 
-class Acls(ClusterClient):
-    """The operations of AdminClient on ACLs."""
+async def create_acls(
+    driver: Driver, bindings: Iterable[AclBinding], *, timeout: float | None = None
+) -> Outcomes[AclBinding, None]:
+    """Add ACLs; one that exists already stays as it is, and counts as done.
 
-    async def describe_acls(
-        self, acl_filter: AclFilter = EVERY_ACL, *, timeout: float | None = None
-    ) -> tuple[AclBinding, ...]:
-        """Return the ACLs that a filter matches, by default all.
+    Refused: SECURITY_DISABLED (54), INVALID_REQUEST (42) for ANY, MATCH or an empty name,
+    CLUSTER_AUTHORIZATION_FAILED (31). An operation that such a resource does not have is not
+    refused, and has no effect.
+    """
+    keys = list(bindings)
+    for binding in keys:
+        _check(binding)
+    return await driver.run(CREATE_ACLS, keys, None, timeout=timeout)
 
-        Raises BrokerError SECURITY_DISABLED (54), CLUSTER_AUTHORIZATION_FAILED (31);
-        UnsupportedVersion for users before Kafka 3.3.
-        """
-        return await self._driver.ask(DESCRIBE_ACLS, None, acl_filter, timeout=timeout)
 
-    async def create_acls(
-        self, bindings: Iterable[AclBinding], *, timeout: float | None = None
-    ) -> Outcomes[AclBinding, None]:
-        """Add ACLs; one that exists already stays as it is, and counts as done.
+async def delete_acls(
+    driver: Driver, filters: Iterable[AclFilter], *, timeout: float | None = None
+) -> Outcomes[AclFilter, Outcomes[AclBinding, None]]:
+    """Remove every ACL that a filter matches; return the outcomes of each filter's ACLs.
 
-        Refused: SECURITY_DISABLED (54), INVALID_REQUEST (42) for ANY, MATCH or an empty name,
-        CLUSTER_AUTHORIZATION_FAILED (31). An operation that such a resource does not have is not
-        refused, and has no effect.
-        """
-        keys = list(bindings)
-        for binding in keys:
-            _check(binding)
-        return await self._driver.run(CREATE_ACLS, keys, None, timeout=timeout)
-
-    async def delete_acls(
-        self, filters: Iterable[AclFilter], *, timeout: float | None = None
-    ) -> Outcomes[AclFilter, Outcomes[AclBinding, None]]:
-        """Remove every ACL that a filter matches; return the outcomes of each filter's ACLs.
-
-        A filter that matches nothing is done, with no ACLs. Refused: SECURITY_DISABLED (54),
-        CLUSTER_AUTHORIZATION_FAILED (31).
-        """
-        return await self._driver.run(DELETE_ACLS, filters, None, timeout=timeout)
+    A filter that matches nothing is done, with no ACLs. Refused: SECURITY_DISABLED (54),
+    CLUSTER_AUTHORIZATION_FAILED (31).
+    """
+    return await driver.run(DELETE_ACLS, filters, None, timeout=timeout)

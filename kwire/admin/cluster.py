@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.cluster_description import ClusterDescription
+from kwire.admin.driver import Driver
 from kwire.admin.errors import refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.errors import KwireError
@@ -39,53 +39,55 @@ UNREGISTER_CONTROLLER: Operation[int, None, None] = Operation(
 )
 
 
-class ClusterNodes(ClusterClient):
-    """The operations of AdminClient on the cluster as a whole and on its registered nodes."""
+async def describe_cluster(
+    driver: Driver,
+    *,
+    include_fenced_brokers: bool = False,
+    include_authorized_operations: bool = False,
+    timeout: float | None = None,
+) -> ClusterDescription:
+    """Return the cluster's id and nodes: brokers, or controllers if those are the bootstrap.
 
-    async def describe_cluster(
-        self,
-        *,
-        include_fenced_brokers: bool = False,
-        include_authorized_operations: bool = False,
-        timeout: float | None = None,
-    ) -> ClusterDescription:
-        """Return the cluster's id and nodes: brokers, or controllers if those are the bootstrap.
+    The first node that answers is asked; its view may lag behind the active controller's.
 
-        The first node that answers is asked; its view may lag behind the active controller's.
+    Raises UnsupportedEndpointType for `include_fenced_brokers` with controllers as bootstrap,
+    MismatchedEndpointType if a node of the other kind answers, UnsupportedVersion for a
+    controller from before KIP-919, ConnectionFailed if no node answers.
+    """
+    return await driver.router.describe_cluster(
+        DescribeClusterRequest(
+            include_fenced_brokers=include_fenced_brokers,
+            include_cluster_authorized_operations=include_authorized_operations,
+        ),
+        timeout,
+    )
 
-        Raises UnsupportedEndpointType for `include_fenced_brokers` with controllers as bootstrap,
-        MismatchedEndpointType if a node of the other kind answers, UnsupportedVersion for a
-        controller from before KIP-919, ConnectionFailed if no node answers.
-        """
-        return await self._driver.router.describe_cluster(
-            DescribeClusterRequest(
-                include_fenced_brokers=include_fenced_brokers,
-                include_cluster_authorized_operations=include_authorized_operations,
-            ),
-            timeout,
-        )
 
-    async def unregister_broker(self, broker_id: int, *, timeout: float | None = None) -> None:
-        """Have the controller forget a broker (KIP-631).
+async def unregister_broker(
+    driver: Driver, broker_id: int, *, timeout: float | None = None
+) -> None:
+    """Have the controller forget a broker (KIP-631).
 
-        Kafka also forgets a broker that runs, which then cannot go on: look whether it is fenced
-        first (`describe_cluster(include_fenced_brokers=True)`).
+    Kafka also forgets a broker that runs, which then cannot go on: look whether it is fenced
+    first (`describe_cluster(include_fenced_brokers=True)`).
 
-        Raises BrokerError BROKER_ID_NOT_REGISTERED (102), which after a lost answer means done.
-        """
-        await self._forget(UNREGISTER_BROKER, broker_id, timeout)
+    Raises BrokerError BROKER_ID_NOT_REGISTERED (102), which after a lost answer means done.
+    """
+    await _forget(driver, UNREGISTER_BROKER, broker_id, timeout)
 
-    async def unregister_controller(
-        self, controller_id: int, *, timeout: float | None = None
-    ) -> None:
-        """Have the active controller forget a controller that is gone (KIP-1312, Kafka 4.4).
 
-        Raises BrokerError CONTROLLER_ID_NOT_REGISTERED (136), which after a lost answer means
-        done; UnsupportedVersion where the nodes are older.
-        """
-        await self._forget(UNREGISTER_CONTROLLER, controller_id, timeout)
+async def unregister_controller(
+    driver: Driver, controller_id: int, *, timeout: float | None = None
+) -> None:
+    """Have the active controller forget a controller that is gone (KIP-1312, Kafka 4.4).
 
-    async def _forget(
-        self, operation: Operation[int, None, None], node_id: int, timeout: float | None
-    ) -> None:
-        await self._driver.ask(operation, node_id, None, timeout=timeout)
+    Raises BrokerError CONTROLLER_ID_NOT_REGISTERED (136), which after a lost answer means
+    done; UnsupportedVersion where the nodes are older.
+    """
+    await _forget(driver, UNREGISTER_CONTROLLER, controller_id, timeout)
+
+
+async def _forget(
+    driver: Driver, operation: Operation[int, None, None], node_id: int, timeout: float | None
+) -> None:
+    await driver.ask(operation, node_id, None, timeout=timeout)

@@ -1,32 +1,19 @@
-"""The base of AdminClient and of its themes: the bootstrap, the connections and the driver.
-
-Each theme is a client of its own: a command that only lists groups opens `Groups`, and loads no
-message of any other theme.
-"""
+"""The base of AdminClient: the bootstrap, the connections and the driver of its operations."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from math import inf
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from kwire.admin.bootstrap import Bootstrap
-from kwire.admin.deadline import Deadline
 from kwire.admin.driver import Driver
 from kwire.admin.routing import OperationRouter
-from kwire.errors import ConnectionFailed
-from kwire.net.address import Address
-from kwire.net.awaited import METADATA_LOG, Awaited
-from kwire.net.connection import Connection
+from kwire.net.awaited import Awaited
 from kwire.net.pool import ConnectionPool
 from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import PLAINTEXT, Security
 from kwire.net.timeouts import OPERATION, Timeouts
-
-if TYPE_CHECKING:
-    from kwire.image import MetadataImage
-    from kwire.observer import LiveImage
 
 
 class ClusterClient:
@@ -57,11 +44,12 @@ class ClusterClient:
     ) -> None:
         bootstrap = Bootstrap.of(bootstrap_servers, bootstrap_controllers)
         timeouts = Timeouts(operation=timeout, connect=connect_timeout, request=request_timeout)
-        self._connect = SecureConnect(security, client_id, timeouts=timeouts)
-        self._connections = ConnectionPool(self._connect, connect_timeout=inf)
-        self._driver = Driver(
+        connect = SecureConnect(security, client_id, timeouts=timeouts)
+        self._connections = ConnectionPool(connect, connect_timeout=inf)
+        self.driver = Driver(
             OperationRouter(bootstrap, self._connections, timeouts),
             self._connections,
+            connect,
             read_only=read_only,
             allow_unlisted=allow_unlisted,
         )
@@ -70,42 +58,6 @@ class ClusterClient:
     def awaited(self) -> Awaited:
         """The nodes that were asked and have not answered yet."""
         return self._connections.awaited
-
-    async def _observe(self, timeout: float | None) -> MetadataImage:
-        """Return the cluster's metadata, read from the controllers' log as an observer.
-
-        Raises ConnectionFailed if no controller gives it in time, BrokerError if they refuse.
-        """
-        from kwire.observer import LiveImage  # only where there are no brokers to ask
-
-        deadline = self._driver.deadline(timeout)
-        cluster = await self._driver.router.cluster(deadline)
-
-        async def open_connection(address: Address) -> Connection:
-            return await self._connect(address, deadline.attempt)
-
-        # The one that leads comes first: another may be silent.
-        nodes = sorted(cluster.nodes.values(), key=lambda node: node != cluster.controller)
-        live = LiveImage(
-            [node.address for node in nodes],
-            cluster_id=cluster.cluster_id,
-            open=open_connection,
-            patience=self._connect.timeouts.request_seconds,
-        )
-        with self.awaited.asking(METADATA_LOG):
-            return await self._read(live, deadline)
-
-    async def _read(self, live: LiveImage, deadline: Deadline) -> MetadataImage:
-        async with live:
-            try:
-                async with asyncio.timeout(deadline.remaining):
-                    return await live.ready()
-            except TimeoutError:
-                trouble = f" ({live.trouble})" if live.trouble else ""
-                raise ConnectionFailed(
-                    "the metadata log was not read in time: the controllers are slow, or none"
-                    f" leads{trouble}; see kwire quorum check, or give it more time"
-                ) from None
 
     async def close(self) -> None:
         """Close every connection."""

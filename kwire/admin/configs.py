@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -245,64 +245,63 @@ LIST_CONFIG_RESOURCES: Operation[None, tuple[int, ...], tuple[ConfigResource, ..
 )
 
 
-class Configs(ClusterClient):
-    """The operations of AdminClient on configuration."""
+async def describe_configs(
+    driver: Driver,
+    resources: Iterable[ConfigResource],
+    *,
+    names: Iterable[str] | None = None,
+    synonyms: bool = False,
+    documentation: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[ConfigResource, Mapping[str, ConfigEntry]]:
+    """Return the keys of each resource with their values, as the node knows them.
 
-    async def describe_configs(
-        self,
-        resources: Iterable[ConfigResource],
-        *,
-        names: Iterable[str] | None = None,
-        synonyms: bool = False,
-        documentation: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[ConfigResource, Mapping[str, ConfigEntry]]:
-        """Return the keys of each resource with their values, as the node knows them.
+    names: the keys to return; by default all. A name that a resource does not have is left out.
+    synonyms, documentation: ask also for the values in all places, and for Kafka's sentences.
 
-        names: the keys to return; by default all. A name that a resource does not have is left out.
-        synonyms, documentation: ask also for the values in all places, and for Kafka's sentences.
+    Fails per resource: UNKNOWN_TOPIC_OR_PARTITION (3), INVALID_REQUEST (42) for a type or a
+    name that does not exist, the AUTHORIZATION_FAILED codes, NodeNotFound for a node's id.
+    """
+    question = _Question(
+        names=None if names is None else tuple(names),
+        synonyms=synonyms,
+        documentation=documentation,
+    )
+    return await driver.run(DESCRIBE_CONFIGS, resources, question, timeout=timeout)
 
-        Fails per resource: UNKNOWN_TOPIC_OR_PARTITION (3), INVALID_REQUEST (42) for a type or a
-        name that does not exist, the AUTHORIZATION_FAILED codes, NodeNotFound for a node's id.
-        """
-        question = _Question(
-            names=None if names is None else tuple(names),
-            synonyms=synonyms,
-            documentation=documentation,
-        )
-        return await self._driver.run(DESCRIBE_CONFIGS, resources, question, timeout=timeout)
 
-    async def incremental_alter_configs(
-        self,
-        changes: Mapping[ConfigResource, Iterable[ConfigChange]],
-        *,
-        validate_only: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[ConfigResource, None]:
-        """Change single keys and leave the others alone; one resource's changes all, or none.
+async def incremental_alter_configs(
+    driver: Driver,
+    changes: Mapping[ConfigResource, Iterable[ConfigChange]],
+    *,
+    validate_only: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[ConfigResource, None]:
+    """Change single keys and leave the others alone; one resource's changes all, or none.
 
-        validate_only: have the node check the changes, and make none.
+    validate_only: have the node check the changes, and make none.
 
-        Fails per resource: INVALID_CONFIG (40) for a value or a key, INVALID_REQUEST (42) for a key
-        that comes twice, UNKNOWN_TOPIC_OR_PARTITION (3), POLICY_VIOLATION (44), the
-        AUTHORIZATION_FAILED codes, NodeNotFound for a node's id.
-        """
-        arguments = _Changes(
-            by_resource={resource: tuple(of_one) for resource, of_one in changes.items()},
-            validate_only=validate_only,
-            at=self._driver.router.endpoint_type,
-        )
-        return await self._driver.run(
-            INCREMENTAL_ALTER_CONFIGS, arguments.by_resource, arguments, timeout=timeout
-        )
+    Fails per resource: INVALID_CONFIG (40) for a value or a key, INVALID_REQUEST (42) for a key
+    that comes twice, UNKNOWN_TOPIC_OR_PARTITION (3), POLICY_VIOLATION (44), the
+    AUTHORIZATION_FAILED codes, NodeNotFound for a node's id.
+    """
+    arguments = _Changes(
+        by_resource={resource: tuple(of_one) for resource, of_one in changes.items()},
+        validate_only=validate_only,
+        at=driver.router.endpoint_type,
+    )
+    return await driver.run(
+        INCREMENTAL_ALTER_CONFIGS, arguments.by_resource, arguments, timeout=timeout
+    )
 
-    async def list_config_resources(
-        self, types: Iterable[int] = (), *, timeout: float | None = None
-    ) -> tuple[ConfigResource, ...]:
-        """Return the resources of these types, by default of all, that may have configuration.
 
-        Topics and nodes are all listed, groups and client metrics only if a key of them is set.
+async def list_config_resources(
+    driver: Driver, types: Iterable[int] = (), *, timeout: float | None = None
+) -> tuple[ConfigResource, ...]:
+    """Return the resources of these types, by default of all, that may have configuration.
 
-        Raises UnsupportedVersion before Kafka 4.1 for any type but CLIENT_METRICS.
-        """
-        return await self._driver.ask(LIST_CONFIG_RESOURCES, None, tuple(types), timeout=timeout)
+    Topics and nodes are all listed, groups and client metrics only if a key of them is set.
+
+    Raises UnsupportedVersion before Kafka 4.1 for any type but CLIENT_METRICS.
+    """
+    return await driver.ask(LIST_CONFIG_RESOURCES, None, tuple(types), timeout=timeout)

@@ -39,8 +39,10 @@ from kwire.errors import (
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
+from kwire.net.awaited import Awaited
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
+from kwire.net.secure_connect import SecureConnect
 
 K = TypeVar("K")
 A = TypeVar("A")
@@ -60,19 +62,21 @@ _LONGEST_MS = 2**31 - 1
 class Driver:
     """Runs operations on the cluster that a router knows.
 
-    read_only: refuse operations that change the cluster. allow_unlisted: send controllers what they
-    serve although KIP-919 does not list it.
+    connect: opens connections beside those of the pool. read_only: refuse operations that change
+    the cluster. allow_unlisted: send controllers what they serve although KIP-919 does not list it.
     """
 
     def __init__(
         self,
         router: OperationRouter,
         connections: ConnectionPool,
+        connect: SecureConnect,
         *,
         read_only: bool = False,
         allow_unlisted: bool = False,
     ) -> None:
         self.router = router
+        self.connect = connect
         self._connections = connections
         self._lookup = NodeLookup(router, lambda deadline: self._slot(None, deadline))
         self.read_only = read_only
@@ -133,6 +137,16 @@ class Driver:
         brokers = await self._lookup.brokers(deadline)
         run = OperationRun(operation, tuple(brokers), arguments, deadline, PATIENCE)
         return await self._complete(run)
+
+    @property
+    def awaited(self) -> Awaited:
+        """The nodes that were asked and have not answered yet."""
+        return self._connections.awaited
+
+    @property
+    def asks_controllers(self) -> bool:
+        """True if the bootstrap is of controllers, which are asked directly (KIP-919)."""
+        return self.router.endpoint_type is EndpointType.CONTROLLER
 
     def deadline(self, timeout: float | None) -> Deadline:
         """Return the deadline of an operation that begins now."""

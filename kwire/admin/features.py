@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.cluster_description import require_endpoint_type
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -130,61 +130,62 @@ UPDATE_FEATURES: Operation[str, FeatureUpdates, None] = Operation(
 )
 
 
-class Features(ClusterClient):
-    """The operations of AdminClient on feature levels."""
+async def describe_features(
+    driver: Driver, *, node_id: int | None = None, timeout: float | None = None
+) -> FeatureMetadata:
+    """Return supported and finalized features, from the answer to ApiVersions.
 
-    async def describe_features(
-        self, *, node_id: int | None = None, timeout: float | None = None
-    ) -> FeatureMetadata:
-        """Return supported and finalized features, from the answer to ApiVersions.
+    node_id: the node to ask, a controller or a broker as the bootstrap is; by default the
+    active controller, or any broker.
 
-        node_id: the node to ask, a controller or a broker as the bootstrap is; by default the
-        active controller, or any broker.
+    Raises NodeNotFound for a node id the cluster does not have, else as
+    `describe_metadata_quorum`.
+    """
+    operation = DESCRIBE_FEATURES if node_id is None else _DESCRIBE_FEATURES_OF_A_NODE
+    return await driver.ask(operation, node_id, None, timeout=timeout)
 
-        Raises NodeNotFound for a node id the cluster does not have, else as
-        `describe_metadata_quorum`.
-        """
-        operation = DESCRIBE_FEATURES if node_id is None else _DESCRIBE_FEATURES_OF_A_NODE
-        return await self._driver.ask(operation, node_id, None, timeout=timeout)
 
-    async def describe_first_features(self, *, timeout: float | None = None) -> FeatureMetadata:
-        """Return supported and finalized features of the first node that can be connected to.
+async def describe_first_features(
+    driver: Driver, *, timeout: float | None = None
+) -> FeatureMetadata:
+    """Return supported and finalized features of the first node that can be connected to.
 
-        A connection begins with ApiVersions, which tells them: nothing else is asked, and a
-        connection that is open already tells what was so when it was opened. A controller that
-        does not lead may be a moment behind.
+    A connection begins with ApiVersions, which tells them: nothing else is asked, and a
+    connection that is open already tells what was so when it was opened. A controller that
+    does not lead may be a moment behind.
 
-        Raises MismatchedEndpointType, ConnectionFailed.
-        """
-        router = self._driver.router
+    Raises MismatchedEndpointType, ConnectionFailed.
+    """
+    router = driver.router
 
-        async def read(connection: Connection, timeout: float) -> FeatureMetadata:
-            require_endpoint_type(connection, router.endpoint_type)
-            return _metadata(connection.node)
+    async def read(connection: Connection, timeout: float) -> FeatureMetadata:
+        require_endpoint_type(connection, router.endpoint_type)
+        return _metadata(connection.node)
 
-        return await router.first_answer(read, router.deadline(timeout))
+    return await router.first_answer(read, router.deadline(timeout))
 
-    async def update_features(
-        self,
-        updates: Mapping[str, FeatureUpdate],
-        *,
-        validate_only: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, None]:
-        """Change the finalized levels of features, all of them or none since Kafka 4.0.
 
-        validate_only: have the active controller check the updates and change nothing.
+async def update_features(
+    driver: Driver,
+    updates: Mapping[str, FeatureUpdate],
+    *,
+    validate_only: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, None]:
+    """Change the finalized levels of features, all of them or none since Kafka 4.0.
 
-        1. The active controller refuses levels that a registered node does not support, and
-           downgrades that the update's type does not allow.
-        2. Since version 2 of the API the refusal of one feature is the outcome of all.
-        3. A lost answer is asked for again: a level that is reached already is no error.
+    validate_only: have the active controller check the updates and change nothing.
 
-        Outcomes: INVALID_UPDATE_VERSION (95), FEATURE_UPDATE_FAILED (96), INVALID_REQUEST (42).
-        Raises InvalidValue for no update at all or an empty name, else as
-        `describe_metadata_quorum`.
-        """
-        if not updates or not all(feature.strip() for feature in updates):
-            raise InvalidValue("name at least one feature, and its level")
-        arguments = FeatureUpdates(by_feature=dict(updates), validate_only=validate_only)
-        return await self._driver.run(UPDATE_FEATURES, updates, arguments, timeout=timeout)
+    1. The active controller refuses levels that a registered node does not support, and
+       downgrades that the update's type does not allow.
+    2. Since version 2 of the API the refusal of one feature is the outcome of all.
+    3. A lost answer is asked for again: a level that is reached already is no error.
+
+    Outcomes: INVALID_UPDATE_VERSION (95), FEATURE_UPDATE_FAILED (96), INVALID_REQUEST (42).
+    Raises InvalidValue for no update at all or an empty name, else as
+    `describe_metadata_quorum`.
+    """
+    if not updates or not all(feature.strip() for feature in updates):
+        raise InvalidValue("name at least one feature, and its level")
+    arguments = FeatureUpdates(by_feature=dict(updates), validate_only=validate_only)
+    return await driver.run(UPDATE_FEATURES, updates, arguments, timeout=timeout)

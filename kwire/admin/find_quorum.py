@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kwire.admin.cluster import ClusterNodes
+from kwire.admin.client import AdminClient
 from kwire.admin.errors import MismatchedEndpointType
-from kwire.admin.quorum import MetadataQuorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, UnsupportedEndpointType, UnsupportedVersion
 from kwire.net.security import PLAINTEXT, Security
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
-
-
-class _QuorumClient(ClusterNodes, MetadataQuorum):
-    """The two operations that are asked before the log is read."""
 
 
 async def find_quorum(
@@ -30,7 +25,7 @@ async def find_quorum(
     Raises NoReachableLeader, ConnectionFailed, UnsupportedEndpointType for brokers, InvalidValue
     for addresses.
     """
-    client = _QuorumClient(
+    client = AdminClient(
         bootstrap_controllers=bootstrap_controllers,
         client_id=client_id,
         security=security,

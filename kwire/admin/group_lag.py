@@ -13,17 +13,23 @@ from dataclasses import dataclass
 from typing import cast
 
 from kwire.admin.deadline import Deadline
+from kwire.admin.driver import Driver
 from kwire.admin.group_descriptions import (
     GroupDescription,
     GroupType,
     MemberDescription,
     ShareMemberDescription,
 )
-from kwire.admin.group_offsets import CommittedOffsets, GroupOffsets, OffsetAndMetadata
-from kwire.admin.groups import Groups
+from kwire.admin.group_offsets import (
+    CommittedOffsets,
+    OffsetAndMetadata,
+    list_group_offsets,
+    list_share_group_offsets,
+)
+from kwire.admin.groups import describe_groups
 from kwire.admin.list_groups import GroupListing
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.partitions import ListOffsetsResultInfo, OffsetSpec, Partitions
+from kwire.admin.partitions import ListOffsetsResultInfo, OffsetSpec, list_offsets
 from kwire.admin.share_group_offsets import SharePartitionOffsetInfo, StartOffsets
 from kwire.admin.streams_group_descriptions import (
     StreamsGroupDescription,
@@ -73,73 +79,70 @@ class GroupLag:
         return sum(known) if known else None
 
 
-class GroupLags(GroupOffsets, Groups, Partitions):
-    """The lag of groups, on top of the operations of AdminClient."""
+async def describe_group_lag(
+    driver: Driver,
+    group_ids: Iterable[str],
+    *,
+    listed: Outcomes[int, tuple[GroupListing, ...]] | None = None,
+    timeout: float | None = None,
+) -> Outcomes[str, GroupLag]:
+    """Return the lag of groups of any type, partition by partition.
 
-    async def describe_group_lag(
-        self,
-        group_ids: Iterable[str],
-        *,
-        listed: Outcomes[int, tuple[GroupListing, ...]] | None = None,
-        timeout: float | None = None,
-    ) -> Outcomes[str, GroupLag]:
-        """Return the lag of groups of any type, partition by partition.
+    listed: an answer of list_groups that is at hand, by which the types are known.
 
-        listed: an answer of list_groups that is at hand, by which the types are known.
+    1. Describe the groups, each type by its API.
+    2. Ask every coordinator for the offsets of all its groups.
+    3. Ask every leader for the ends of all its partitions, of all groups together.
 
-        1. Describe the groups, each type by its API.
-        2. Ask every coordinator for the offsets of all its groups.
-        3. Ask every leader for the ends of all its partitions, of all groups together.
+    Refused: as describe_groups and list_group_offsets. A partition whose end is not known, as
+    it has no leader, has an error of its own.
+    """
+    deadline = driver.deadline(timeout)
+    # 1.
+    described = await describe_groups(driver, group_ids, listed=listed, timeout=deadline.remaining)
+    # 2.
+    offsets = await _offsets_of(driver, described, deadline)
+    # 3.
+    readers = {name: _readers(group) for name, group in described.items()}
+    partitions = {name: sorted({*readers[name], *_known(offsets.get(name))}) for name in described}
+    everything = {partition for places in partitions.values() for partition in places}
+    ends = await _ends_of(driver, everything, deadline)
+    entries: dict[str, GroupLag | KwireError] = {}
+    for name, group in described.entries().items():
+        found = offsets.get(name)
+        if isinstance(group, KwireError) or isinstance(found, KwireError):
+            entries[name] = group if isinstance(group, KwireError) else cast(KwireError, found)
+            continue
+        known = _known(found)
+        places = [
+            _lag(partition, readers[name].get(partition, []), known.get(partition), ends)
+            for partition in partitions[name]
+        ]
+        entries[name] = GroupLag(group=group, partitions=tuple(places))
+    return Outcomes(entries)
 
-        Refused: as describe_groups and list_group_offsets. A partition whose end is not known, as
-        it has no leader, has an error of its own.
-        """
-        deadline = self._driver.deadline(timeout)
-        # 1.
-        described = await self.describe_groups(group_ids, listed=listed, timeout=deadline.remaining)
-        # 2.
-        offsets = await self._offsets_of(described, deadline)
-        # 3.
-        readers = {name: _readers(group) for name, group in described.items()}
-        partitions = {
-            name: sorted({*readers[name], *_known(offsets.get(name))}) for name in described
-        }
-        everything = {partition for places in partitions.values() for partition in places}
-        ends = await self._ends_of(everything, deadline)
-        entries: dict[str, GroupLag | KwireError] = {}
-        for name, group in described.entries().items():
-            found = offsets.get(name)
-            if isinstance(group, KwireError) or isinstance(found, KwireError):
-                entries[name] = group if isinstance(group, KwireError) else cast(KwireError, found)
-                continue
-            known = _known(found)
-            places = [
-                _lag(partition, readers[name].get(partition, []), known.get(partition), ends)
-                for partition in partitions[name]
-            ]
-            entries[name] = GroupLag(group=group, partitions=tuple(places))
-        return Outcomes(entries)
 
-    async def _ends_of(
-        self, partitions: Iterable[TopicPartition], deadline: Deadline
-    ) -> Mapping[TopicPartition, ListOffsetsResultInfo | KwireError]:
-        latest = dict.fromkeys(partitions, int(OffsetSpec.LATEST))
-        try:
-            ends = await self.list_offsets(latest, timeout=deadline.remaining * END_SHARE)
-        except KwireError as error:  # the groups' own offsets stay of use
-            return dict.fromkeys(latest, error)
-        return ends.entries()
+async def _ends_of(
+    driver: Driver, partitions: Iterable[TopicPartition], deadline: Deadline
+) -> Mapping[TopicPartition, ListOffsetsResultInfo | KwireError]:
+    latest = dict.fromkeys(partitions, int(OffsetSpec.LATEST))
+    try:
+        ends = await list_offsets(driver, latest, timeout=deadline.remaining * END_SHARE)
+    except KwireError as error:  # the groups' own offsets stay of use
+        return dict.fromkeys(latest, error)
+    return ends.entries()
 
-    async def _offsets_of(
-        self, described: Outcomes[str, GroupDescription], deadline: Deadline
-    ) -> Mapping[str, CommittedOffsets | StartOffsets | KwireError]:
-        share = [name for name, group in described.items() if group.type == GroupType.SHARE]
-        others = [name for name, group in described.items() if group.type != GroupType.SHARE]
-        committed, started = await asyncio.gather(
-            self.list_group_offsets(others, timeout=deadline.remaining),
-            self.list_share_group_offsets(share, timeout=deadline.remaining),
-        )
-        return {**committed.entries(), **started.entries()}
+
+async def _offsets_of(
+    driver: Driver, described: Outcomes[str, GroupDescription], deadline: Deadline
+) -> Mapping[str, CommittedOffsets | StartOffsets | KwireError]:
+    share = [name for name, group in described.items() if group.type == GroupType.SHARE]
+    others = [name for name, group in described.items() if group.type != GroupType.SHARE]
+    committed, started = await asyncio.gather(
+        list_group_offsets(driver, others, timeout=deadline.remaining),
+        list_share_group_offsets(driver, share, timeout=deadline.remaining),
+    )
+    return {**committed.entries(), **started.entries()}
 
 
 def _known(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import MissingFromAnswer, raise_for_code, refusal
 from kwire.admin.operation import AGAIN, Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
@@ -67,95 +67,93 @@ class OffsetChange:
     offsets: Mapping[TopicPartition, OffsetAndMetadata]
 
 
-class GroupOffsets(ClusterClient):
-    """The operations of AdminClient on the offsets of groups."""
+async def list_group_offsets(
+    driver: Driver,
+    groups: Iterable[str] | Wanted,
+    *,
+    require_stable: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, CommittedOffsets]:
+    """Return the committed offsets of many groups; each coordinator is asked once.
 
-    async def list_group_offsets(
-        self,
-        groups: Iterable[str] | Wanted,
-        *,
-        require_stable: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, CommittedOffsets]:
-        """Return the committed offsets of many groups; each coordinator is asked once.
+    groups: ids, for all partitions of each; or partitions by id.
+    require_stable: wait for open transactions that commit offsets (KIP-447); the offsets are
+    UNSTABLE_OFFSET_COMMIT (88) if they are still open when time is up.
 
-        groups: ids, for all partitions of each; or partitions by id.
-        require_stable: wait for open transactions that commit offsets (KIP-447); the offsets are
-        UNSTABLE_OFFSET_COMMIT (88) if they are still open when time is up.
+    A group that does not exist has no offsets: that is what Kafka answers. Refused:
+    GROUP_AUTHORIZATION_FAILED (30); a partition alone TOPIC_AUTHORIZATION_FAILED (29).
+    """
+    lookup = OffsetLookup(partitions=wanted_partitions(groups), require_stable=require_stable)
+    return await driver.run(LIST_GROUP_OFFSETS, lookup.partitions, lookup, timeout=timeout)
 
-        A group that does not exist has no offsets: that is what Kafka answers. Refused:
-        GROUP_AUTHORIZATION_FAILED (30); a partition alone TOPIC_AUTHORIZATION_FAILED (29).
-        """
-        lookup = OffsetLookup(partitions=wanted_partitions(groups), require_stable=require_stable)
-        return await self._driver.run(
-            LIST_GROUP_OFFSETS, lookup.partitions, lookup, timeout=timeout
-        )
 
-    async def alter_group_offsets(
-        self,
-        group_id: str,
-        offsets: Mapping[TopicPartition, OffsetAndMetadata],
-        *,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, None]:
-        """Commit offsets in the place of a group without members; makes the group if need be.
+async def alter_group_offsets(
+    driver: Driver,
+    group_id: str,
+    offsets: Mapping[TopicPartition, OffsetAndMetadata],
+    *,
+    timeout: float | None = None,
+) -> Outcomes[TopicPartition, None]:
+    """Commit offsets in the place of a group without members; makes the group if need be.
 
-        Refused: UNKNOWN_MEMBER_ID (25) while it has members, UNKNOWN_TOPIC_OR_PARTITION (3),
-        OFFSET_METADATA_TOO_LARGE (12), GROUP_AUTHORIZATION_FAILED (30), and for a share group
-        GROUP_ID_NOT_FOUND (69).
-        """
-        change = OffsetChange(group_id=group_id, offsets=offsets)
-        return await self._driver.run(ALTER_GROUP_OFFSETS, offsets, change, timeout=timeout)
+    Refused: UNKNOWN_MEMBER_ID (25) while it has members, UNKNOWN_TOPIC_OR_PARTITION (3),
+    OFFSET_METADATA_TOO_LARGE (12), GROUP_AUTHORIZATION_FAILED (30), and for a share group
+    GROUP_ID_NOT_FOUND (69).
+    """
+    change = OffsetChange(group_id=group_id, offsets=offsets)
+    return await driver.run(ALTER_GROUP_OFFSETS, offsets, change, timeout=timeout)
 
-    async def delete_group_offsets(
-        self,
-        group_id: str,
-        partitions: Iterable[TopicPartition],
-        *,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, None]:
-        """Make a group forget its offsets of partitions; to forget what is not there is no error.
 
-        Refused: GROUP_SUBSCRIBED_TO_TOPIC (86) while a member reads the topic, GROUP_ID_NOT_FOUND
-        (69), NON_EMPTY_GROUP (68) where the members are no consumers.
-        """
-        return await self._driver.run(DELETE_GROUP_OFFSETS, partitions, group_id, timeout=timeout)
+async def delete_group_offsets(
+    driver: Driver,
+    group_id: str,
+    partitions: Iterable[TopicPartition],
+    *,
+    timeout: float | None = None,
+) -> Outcomes[TopicPartition, None]:
+    """Make a group forget its offsets of partitions; to forget what is not there is no error.
 
-    async def list_share_group_offsets(
-        self, groups: Iterable[str] | Wanted, *, timeout: float | None = None
-    ) -> Outcomes[str, Outcomes[TopicPartition, SharePartitionOffsetInfo | None]]:
-        """Return the start offsets of share groups (KIP-932); as list_group_offsets.
+    Refused: GROUP_SUBSCRIBED_TO_TOPIC (86) while a member reads the topic, GROUP_ID_NOT_FOUND
+    (69), NON_EMPTY_GROUP (68) where the members are no consumers.
+    """
+    return await driver.run(DELETE_GROUP_OFFSETS, partitions, group_id, timeout=timeout)
 
-        Refused: GROUP_ID_NOT_FOUND (69); UnsupportedVersion before Kafka 4.1.
-        """
-        requested = wanted_partitions(groups)
-        return await self._driver.run(
-            LIST_SHARE_GROUP_OFFSETS, requested, requested, timeout=timeout
-        )
 
-    async def alter_share_group_offsets(
-        self,
-        group_id: str,
-        offsets: Mapping[TopicPartition, int],
-        *,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, None]:
-        """Set the start offsets of a share group without members; makes the group if need be.
+async def list_share_group_offsets(
+    driver: Driver, groups: Iterable[str] | Wanted, *, timeout: float | None = None
+) -> Outcomes[str, Outcomes[TopicPartition, SharePartitionOffsetInfo | None]]:
+    """Return the start offsets of share groups (KIP-932); as list_group_offsets.
 
-        Refused: NON_EMPTY_GROUP (68), UNKNOWN_TOPIC_OR_PARTITION (3), GROUP_ID_NOT_FOUND (69) for
-        a group of another type.
-        """
-        change = ShareOffsetChange(group_id=group_id, offsets=offsets)
-        return await self._driver.run(ALTER_SHARE_GROUP_OFFSETS, offsets, change, timeout=timeout)
+    Refused: GROUP_ID_NOT_FOUND (69); UnsupportedVersion before Kafka 4.1.
+    """
+    requested = wanted_partitions(groups)
+    return await driver.run(LIST_SHARE_GROUP_OFFSETS, requested, requested, timeout=timeout)
 
-    async def delete_share_group_offsets(
-        self, group_id: str, topics: Iterable[str], *, timeout: float | None = None
-    ) -> Outcomes[str, None]:
-        """Make a share group without members forget topics, all partitions of each.
 
-        Refused: NON_EMPTY_GROUP (68), GROUP_ID_NOT_FOUND (69), UNKNOWN_TOPIC_OR_PARTITION (3).
-        """
-        return await self._driver.run(DELETE_SHARE_GROUP_OFFSETS, topics, group_id, timeout=timeout)
+async def alter_share_group_offsets(
+    driver: Driver,
+    group_id: str,
+    offsets: Mapping[TopicPartition, int],
+    *,
+    timeout: float | None = None,
+) -> Outcomes[TopicPartition, None]:
+    """Set the start offsets of a share group without members; makes the group if need be.
+
+    Refused: NON_EMPTY_GROUP (68), UNKNOWN_TOPIC_OR_PARTITION (3), GROUP_ID_NOT_FOUND (69) for
+    a group of another type.
+    """
+    change = ShareOffsetChange(group_id=group_id, offsets=offsets)
+    return await driver.run(ALTER_SHARE_GROUP_OFFSETS, offsets, change, timeout=timeout)
+
+
+async def delete_share_group_offsets(
+    driver: Driver, group_id: str, topics: Iterable[str], *, timeout: float | None = None
+) -> Outcomes[str, None]:
+    """Make a share group without members forget topics, all partitions of each.
+
+    Refused: NON_EMPTY_GROUP (68), GROUP_ID_NOT_FOUND (69), UNKNOWN_TOPIC_OR_PARTITION (3).
+    """
+    return await driver.run(DELETE_SHARE_GROUP_OFFSETS, topics, group_id, timeout=timeout)
 
 
 def wanted_partitions(

@@ -10,15 +10,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kwire.admin.deadline import Deadline
+from kwire.admin.driver import Driver
 from kwire.admin.group_descriptions import GroupDescription, GroupType
-from kwire.admin.group_lag import END_SHARE, GroupLags
-from kwire.admin.group_offsets import OffsetAndMetadata
+from kwire.admin.group_lag import END_SHARE
+from kwire.admin.group_offsets import (
+    OffsetAndMetadata,
+    alter_group_offsets,
+    alter_share_group_offsets,
+    list_group_offsets,
+    list_share_group_offsets,
+)
 from kwire.admin.group_seek_target import AsGroup, AsListed, AtOffset, AtTime, SeekTarget, ShiftedBy
+from kwire.admin.groups import describe_groups
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.partitions import ListOffsetsResultInfo, OffsetSpec
+from kwire.admin.partitions import ListOffsetsResultInfo, OffsetSpec, list_offsets
 from kwire.admin.share_group_offsets import SharePartitionOffsetInfo
 from kwire.admin.topic_partition import TopicPartition
-from kwire.admin.topics import Topics
+from kwire.admin.topics import describe_topics
 from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue, KwireError
 
@@ -58,122 +66,122 @@ class SeekPlan:
         return f"{self.group_id} has {len(members)} {noun}: stop them first"
 
 
-class GroupSeeks(GroupLags, Topics):
-    """The moves of groups, on top of the operations of AdminClient."""
+async def plan_group_seek(
+    driver: Driver,
+    group_id: str,
+    target: SeekTarget,
+    topics: TopicChoice | None = None,
+    *,
+    timeout: float | None = None,
+) -> SeekPlan:
+    """Return the old and new offset of each partition; nothing is changed.
 
-    async def plan_group_seek(
-        self,
-        group_id: str,
-        target: SeekTarget,
-        topics: TopicChoice | None = None,
-        *,
-        timeout: float | None = None,
-    ) -> SeekPlan:
-        """Return the old and new offset of each partition; nothing is changed.
+    1. Describe the group, which may be missing.
+    2. Choose the partitions: of the topics, of the file or other group, or the group's own.
+    3. Find their new offsets, and keep them inside the log.
 
-        1. Describe the group, which may be missing.
-        2. Choose the partitions: of the topics, of the file or other group, or the group's own.
-        3. Find their new offsets, and keep them inside the log.
+    Raises InvalidValue if there is nothing to move.
+    """
+    deadline = driver.deadline(timeout)
+    # 1.
+    described = await describe_groups(driver, [group_id], timeout=deadline.remaining)
+    error = described.failed.get(group_id)
+    if error is not None and getattr(error, "code", None) != ErrorCode.GROUP_ID_NOT_FOUND:
+        raise error
+    group = None if error is not None else described[group_id]
+    # 2.
+    old = await _offsets(driver, group_id, group, deadline)
+    named = await _named_offsets(driver, target, deadline)
+    chosen = await _chosen(driver, topics or {}, old if named is None else named, deadline)
+    if named is not None:
+        chosen = [partition for partition in chosen if partition in named]
+    # 3.
+    moves = await _moves(driver, target, chosen, old, named or {}, deadline) if chosen else ()
+    plan = SeekPlan(group_id=group_id, group=group, moves=moves)
+    if not chosen and not plan.obstacle:
+        raise InvalidValue(f"{group_id} has no offsets there: name the topics to seek in")
+    return plan
 
-        Raises InvalidValue if there is nothing to move.
-        """
-        deadline = self._driver.deadline(timeout)
-        # 1.
-        described = await self.describe_groups([group_id], timeout=deadline.remaining)
-        error = described.failed.get(group_id)
-        if error is not None and getattr(error, "code", None) != ErrorCode.GROUP_ID_NOT_FOUND:
+
+async def seek_group(
+    driver: Driver, plan: SeekPlan, *, timeout: float | None = None
+) -> Outcomes[TopicPartition, None]:
+    """Carry out a plan; return the outcome of each partition that has a new offset.
+
+    Raises InvalidValue if the group has members: then nothing is sent.
+    """
+    if plan.obstacle:
+        raise InvalidValue(plan.obstacle)
+    new = {m.partition: m.new_offset for m in plan.moves if m.new_offset is not None}
+    if plan.group is not None and plan.group.type == GroupType.SHARE:
+        return await alter_share_group_offsets(driver, plan.group_id, new, timeout=timeout)
+    offsets = {partition: OffsetAndMetadata(offset=offset) for partition, offset in new.items()}
+    return await alter_group_offsets(driver, plan.group_id, offsets, timeout=timeout)
+
+
+async def _offsets(
+    driver: Driver, group_id: str, group: GroupDescription | None, deadline: Deadline
+) -> dict[TopicPartition, int]:
+    if group is None:
+        return {}
+    if group.type == GroupType.SHARE:
+        started = await list_share_group_offsets(driver, [group_id], timeout=deadline.remaining)
+        return _known_offsets(started[group_id])
+    committed = await list_group_offsets(driver, [group_id], timeout=deadline.remaining)
+    return _known_offsets(committed[group_id])
+
+
+async def _named_offsets(
+    driver: Driver, target: SeekTarget, deadline: Deadline
+) -> dict[TopicPartition, int] | None:
+    """Return the offsets that the target names itself; None if the log decides."""
+    if isinstance(target, AsListed):
+        return dict(target.offsets)
+    if not isinstance(target, AsGroup):
+        return None
+    described = await describe_groups(driver, [target.group_id], timeout=deadline.remaining)
+    group = described[target.group_id]
+    return await _offsets(driver, target.group_id, group, deadline)
+
+
+async def _chosen(
+    driver: Driver, topics: TopicChoice, known: Iterable[TopicPartition], deadline: Deadline
+) -> list[TopicPartition]:
+    if not topics:
+        return sorted(known)
+    chosen = {
+        TopicPartition(topic, index) for topic, indexes in topics.items() for index in indexes or ()
+    }
+    whole = [topic for topic, indexes in topics.items() if indexes is None]
+    if whole:
+        described = await describe_topics(driver, whole, timeout=deadline.remaining)
+        for error in described.failed.values():
             raise error
-        group = None if error is not None else described[group_id]
-        # 2.
-        old = await self._offsets(group_id, group, deadline)
-        named = await self._named_offsets(target, deadline)
-        chosen = await self._chosen(topics or {}, old if named is None else named, deadline)
-        if named is not None:
-            chosen = [partition for partition in chosen if partition in named]
-        # 3.
-        moves = await self._moves(target, chosen, old, named or {}, deadline) if chosen else ()
-        plan = SeekPlan(group_id=group_id, group=group, moves=moves)
-        if not chosen and not plan.obstacle:
-            raise InvalidValue(f"{group_id} has no offsets there: name the topics to seek in")
-        return plan
+        for topic in described.values():
+            chosen |= {TopicPartition(topic.name, p.partition) for p in topic.partitions}
+    return sorted(chosen)
 
-    async def seek_group(
-        self, plan: SeekPlan, *, timeout: float | None = None
-    ) -> Outcomes[TopicPartition, None]:
-        """Carry out a plan; return the outcome of each partition that has a new offset.
 
-        Raises InvalidValue if the group has members: then nothing is sent.
-        """
-        if plan.obstacle:
-            raise InvalidValue(plan.obstacle)
-        new = {m.partition: m.new_offset for m in plan.moves if m.new_offset is not None}
-        if plan.group is not None and plan.group.type == GroupType.SHARE:
-            return await self.alter_share_group_offsets(plan.group_id, new, timeout=timeout)
-        offsets = {partition: OffsetAndMetadata(offset=offset) for partition, offset in new.items()}
-        return await self.alter_group_offsets(plan.group_id, offsets, timeout=timeout)
-
-    async def _offsets(
-        self, group_id: str, group: GroupDescription | None, deadline: Deadline
-    ) -> dict[TopicPartition, int]:
-        if group is None:
-            return {}
-        if group.type == GroupType.SHARE:
-            started = await self.list_share_group_offsets([group_id], timeout=deadline.remaining)
-            return _known_offsets(started[group_id])
-        committed = await self.list_group_offsets([group_id], timeout=deadline.remaining)
-        return _known_offsets(committed[group_id])
-
-    async def _named_offsets(
-        self, target: SeekTarget, deadline: Deadline
-    ) -> dict[TopicPartition, int] | None:
-        """Return the offsets that the target names itself; None if the log decides."""
-        if isinstance(target, AsListed):
-            return dict(target.offsets)
-        if not isinstance(target, AsGroup):
-            return None
-        described = await self.describe_groups([target.group_id], timeout=deadline.remaining)
-        group = described[target.group_id]
-        return await self._offsets(target.group_id, group, deadline)
-
-    async def _chosen(
-        self, topics: TopicChoice, known: Iterable[TopicPartition], deadline: Deadline
-    ) -> list[TopicPartition]:
-        if not topics:
-            return sorted(known)
-        chosen = {
-            TopicPartition(topic, index)
-            for topic, indexes in topics.items()
-            for index in indexes or ()
-        }
-        whole = [topic for topic, indexes in topics.items() if indexes is None]
-        if whole:
-            described = await self.describe_topics(whole, timeout=deadline.remaining)
-            for error in described.failed.values():
-                raise error
-            for topic in described.values():
-                chosen |= {TopicPartition(topic.name, p.partition) for p in topic.partitions}
-        return sorted(chosen)
-
-    async def _moves(
-        self,
-        target: SeekTarget,
-        chosen: list[TopicPartition],
-        old: Mapping[TopicPartition, int],
-        named: Mapping[TopicPartition, int],
-        deadline: Deadline,
-    ) -> tuple[OffsetMove, ...]:
-        lookups = [int(OffsetSpec.EARLIEST), int(OffsetSpec.LATEST)]
-        if isinstance(target, AtTime):
-            lookups.append(target.time)
-        share = deadline.remaining * END_SHARE
-        answers = await asyncio.gather(
-            *(self.list_offsets(dict.fromkeys(chosen, time), timeout=share) for time in lookups)
-        )
-        entries = [answer.entries() for answer in answers]
-        return tuple(
-            _planned(partition, target, old.get(partition), named, [e[partition] for e in entries])
-            for partition in chosen
-        )
+async def _moves(
+    driver: Driver,
+    target: SeekTarget,
+    chosen: list[TopicPartition],
+    old: Mapping[TopicPartition, int],
+    named: Mapping[TopicPartition, int],
+    deadline: Deadline,
+) -> tuple[OffsetMove, ...]:
+    lookups = [int(OffsetSpec.EARLIEST), int(OffsetSpec.LATEST)]
+    if isinstance(target, AtTime):
+        lookups.append(target.time)
+    share = deadline.remaining * END_SHARE
+    answers = await asyncio.gather(
+        *(list_offsets(driver, dict.fromkeys(chosen, time), timeout=share) for time in lookups)
+    )
+    entries = [answer.entries() for answer in answers]
+    return tuple(
+        _planned(partition, target, old.get(partition), named, [e[partition] for e in entries])
+        for partition in chosen
+    )
 
 
 def _planned(

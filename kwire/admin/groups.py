@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.deadline import Deadline
 from kwire.admin.describe_groups import (
     DESCRIBE_CLASSIC_GROUPS,
@@ -21,6 +20,7 @@ from kwire.admin.describe_groups import (
     DESCRIBE_STREAMS_GROUPS,
     DescribeOptions,
 )
+from kwire.admin.driver import Driver
 from kwire.admin.errors import refusal
 from kwire.admin.group_descriptions import (
     CONSUMER_PROTOCOL,
@@ -72,200 +72,205 @@ def _described_as(group: GroupListing | None) -> str:
     return kind if kind is not None and kind in _DESCRIPTIONS else GroupType.CONSUMER
 
 
-class Groups(ClusterClient):
-    """The operations of AdminClient on groups and their members."""
+async def list_groups(
+    driver: Driver,
+    *,
+    types: Iterable[str] = (),
+    states: Iterable[str] = (),
+    protocols: Iterable[str] = (),
+    timeout: float | None = None,
+) -> Outcomes[int, tuple[GroupListing, ...]]:
+    """Return the groups that each broker coordinates, by node id; see `listed_groups`.
 
-    async def list_groups(
-        self,
-        *,
-        types: Iterable[str] = (),
-        states: Iterable[str] = (),
-        protocols: Iterable[str] = (),
-        timeout: float | None = None,
-    ) -> Outcomes[int, tuple[GroupListing, ...]]:
-        """Return the groups that each broker coordinates, by node id; see `listed_groups`.
+    types: of GroupType (KIP-848); states: as `Stable` (KIP-518); protocols: as `consumer`
+    (KIP-1043), which is chosen here. A broker that fails leaves the others' groups usable; one
+    older than KIP-518 refuses states with UnsupportedVersion.
+    """
+    filters = GroupFilter(
+        types=frozenset(types), states=frozenset(states), protocols=frozenset(protocols)
+    )
+    return await driver.run_everywhere(LIST_GROUPS, filters, timeout=timeout)
 
-        types: of GroupType (KIP-848); states: as `Stable` (KIP-518); protocols: as `consumer`
-        (KIP-1043), which is chosen here. A broker that fails leaves the others' groups usable; one
-        older than KIP-518 refuses states with UnsupportedVersion.
-        """
-        filters = GroupFilter(
-            types=frozenset(types), states=frozenset(states), protocols=frozenset(protocols)
+
+async def describe_groups(
+    driver: Driver,
+    group_ids: Iterable[str],
+    *,
+    include_authorized_operations: bool = False,
+    listed: Outcomes[int, tuple[GroupListing, ...]] | None = None,
+    timeout: float | None = None,
+) -> Outcomes[str, GroupDescription]:
+    """Describe groups of any type.
+
+    listed: an answer of list_groups that is at hand; step 1 is then left out.
+
+    1. Ask every broker for the types of its groups.
+    2. Describe the groups of each type by its own API, all at once. A group that is not listed,
+       or without a type, is asked for as a consumer group, which may be a classic one.
+
+    Refused: GROUP_ID_NOT_FOUND (69), GROUP_AUTHORIZATION_FAILED (30).
+    """
+    deadline = driver.deadline(timeout)
+    names = list(dict.fromkeys(group_ids))
+    # 1. A broker that fails to list says nothing of its groups; step 2 will tell.
+    if listed is None:
+        listed = await list_groups(driver, timeout=deadline.remaining)
+    listings = {group.group_id: group for group in listed_groups(listed)}
+    by_type: defaultdict[str, list[str]] = defaultdict(list)
+    for name in names:
+        by_type[_described_as(listings.get(name))].append(name)
+    # 2.
+    options = await _options(driver, include_authorized_operations, deadline)
+    parts = await asyncio.gather(
+        *(
+            _describe_some(driver, _DESCRIPTIONS[kind], ids, options, deadline)
+            for kind, ids in by_type.items()
         )
-        return await self._driver.run_everywhere(LIST_GROUPS, filters, timeout=timeout)
+    )
+    entries: dict[str, GroupDescription | KwireError] = {}
+    for part in parts:
+        entries.update(part.entries())
+    return Outcomes({name: entries[name] for name in names})
 
-    async def describe_groups(
-        self,
-        group_ids: Iterable[str],
-        *,
-        include_authorized_operations: bool = False,
-        listed: Outcomes[int, tuple[GroupListing, ...]] | None = None,
-        timeout: float | None = None,
-    ) -> Outcomes[str, GroupDescription]:
-        """Describe groups of any type.
 
-        listed: an answer of list_groups that is at hand; step 1 is then left out.
+async def _describe_some(
+    driver: Driver,
+    operation: _AnyDescription,
+    group_ids: list[str],
+    options: DescribeOptions,
+    deadline: Deadline,
+) -> Outcomes[str, GroupDescription]:
+    try:
+        return await driver.run(operation, group_ids, options, timeout=deadline.remaining)
+    except KwireError as error:  # the groups of other types stay of use
+        return Outcomes(dict.fromkeys(group_ids, error))
 
-        1. Ask every broker for the types of its groups.
-        2. Describe the groups of each type by its own API, all at once. A group that is not listed,
-           or without a type, is asked for as a consumer group, which may be a classic one.
 
-        Refused: GROUP_ID_NOT_FOUND (69), GROUP_AUTHORIZATION_FAILED (30).
-        """
-        deadline = self._driver.deadline(timeout)
-        names = list(dict.fromkeys(group_ids))
-        # 1. A broker that fails to list says nothing of its groups; step 2 will tell.
-        if listed is None:
-            listed = await self.list_groups(timeout=deadline.remaining)
-        listings = {group.group_id: group for group in listed_groups(listed)}
-        by_type: defaultdict[str, list[str]] = defaultdict(list)
-        for name in names:
-            by_type[_described_as(listings.get(name))].append(name)
-        # 2.
-        options = await self._options(include_authorized_operations, deadline)
-        parts = await asyncio.gather(
-            *(
-                self._describe_some(_DESCRIPTIONS[kind], ids, options, deadline)
-                for kind, ids in by_type.items()
-            )
-        )
-        entries: dict[str, GroupDescription | KwireError] = {}
-        for part in parts:
-            entries.update(part.entries())
-        return Outcomes({name: entries[name] for name in names})
+async def describe_classic_groups(
+    driver: Driver,
+    group_ids: Iterable[str],
+    *,
+    include_authorized_operations: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, ClassicGroupDescription]:
+    """Describe groups of the classic protocol, of consumers or others.
 
-    async def _describe_some(
-        self,
-        operation: _AnyDescription,
-        group_ids: list[str],
-        options: DescribeOptions,
-        deadline: Deadline,
-    ) -> Outcomes[str, GroupDescription]:
-        try:
-            return await self._driver.run(operation, group_ids, options, timeout=deadline.remaining)
-        except KwireError as error:  # the groups of other types stay of use
-            return Outcomes(dict.fromkeys(group_ids, error))
+    Refused: GROUP_ID_NOT_FOUND (69), also where an older broker answers with state Dead;
+    GROUP_AUTHORIZATION_FAILED (30).
+    """
+    return await _describe(
+        driver, DESCRIBE_CLASSIC_GROUPS, group_ids, include_authorized_operations, timeout
+    )
 
-    async def describe_classic_groups(
-        self,
-        group_ids: Iterable[str],
-        *,
-        include_authorized_operations: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, ClassicGroupDescription]:
-        """Describe groups of the classic protocol, of consumers or others.
 
-        Refused: GROUP_ID_NOT_FOUND (69), also where an older broker answers with state Dead;
-        GROUP_AUTHORIZATION_FAILED (30).
-        """
-        return await self._describe(
-            DESCRIBE_CLASSIC_GROUPS, group_ids, include_authorized_operations, timeout
-        )
+async def describe_consumer_groups(
+    driver: Driver,
+    group_ids: Iterable[str],
+    *,
+    include_authorized_operations: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, ConsumerGroupDescription]:
+    """Describe groups of consumers, of the protocol of KIP-848 or of the classic one.
 
-    async def describe_consumer_groups(
-        self,
-        group_ids: Iterable[str],
-        *,
-        include_authorized_operations: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, ConsumerGroupDescription]:
-        """Describe groups of consumers, of the protocol of KIP-848 or of the classic one.
+    1. Ask ConsumerGroupDescribe for all groups of a coordinator, if it has it.
+    2. Ask DescribeGroups for those that it does not know by that protocol.
 
-        1. Ask ConsumerGroupDescribe for all groups of a coordinator, if it has it.
-        2. Ask DescribeGroups for those that it does not know by that protocol.
+    Refused: as describe_classic_groups; WrongGroupType for a group that is not of consumers.
+    """
+    return await _describe(
+        driver, DESCRIBE_CONSUMER_GROUPS, group_ids, include_authorized_operations, timeout
+    )
 
-        Refused: as describe_classic_groups; WrongGroupType for a group that is not of consumers.
-        """
-        return await self._describe(
-            DESCRIBE_CONSUMER_GROUPS, group_ids, include_authorized_operations, timeout
-        )
 
-    async def describe_share_groups(
-        self,
-        group_ids: Iterable[str],
-        *,
-        include_authorized_operations: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, ShareGroupDescription]:
-        """Describe share groups (KIP-932).
+async def describe_share_groups(
+    driver: Driver,
+    group_ids: Iterable[str],
+    *,
+    include_authorized_operations: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, ShareGroupDescription]:
+    """Describe share groups (KIP-932).
 
-        Refused: GROUP_ID_NOT_FOUND (69), also for a group of another type;
-        GROUP_AUTHORIZATION_FAILED (30); UnsupportedVersion before Kafka 4.1.
-        """
-        return await self._describe(
-            DESCRIBE_SHARE_GROUPS, group_ids, include_authorized_operations, timeout
-        )
+    Refused: GROUP_ID_NOT_FOUND (69), also for a group of another type;
+    GROUP_AUTHORIZATION_FAILED (30); UnsupportedVersion before Kafka 4.1.
+    """
+    return await _describe(
+        driver, DESCRIBE_SHARE_GROUPS, group_ids, include_authorized_operations, timeout
+    )
 
-    async def describe_streams_groups(
-        self,
-        group_ids: Iterable[str],
-        *,
-        include_authorized_operations: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, StreamsGroupDescription]:
-        """Describe streams groups (KIP-1071). Refused as share groups."""
-        return await self._describe(
-            DESCRIBE_STREAMS_GROUPS, group_ids, include_authorized_operations, timeout
-        )
 
-    async def delete_groups(
-        self, group_ids: Iterable[str], *, timeout: float | None = None
-    ) -> Outcomes[str, None]:
-        """Delete groups of any type with their offsets; return the outcome of each.
+async def describe_streams_groups(
+    driver: Driver,
+    group_ids: Iterable[str],
+    *,
+    include_authorized_operations: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, StreamsGroupDescription]:
+    """Describe streams groups (KIP-1071). Refused as share groups."""
+    return await _describe(
+        driver, DESCRIBE_STREAMS_GROUPS, group_ids, include_authorized_operations, timeout
+    )
 
-        Refused: NON_EMPTY_GROUP (68), GROUP_ID_NOT_FOUND (69), GROUP_AUTHORIZATION_FAILED (30),
-        GROUP_DELETION_FAILED (134). A group whose answer was lost is OutcomeUnknown: another
-        request would be refused with GROUP_ID_NOT_FOUND if the first was carried out.
-        """
-        return await self._driver.run(DELETE_GROUPS, group_ids, None, timeout=timeout)
 
-    async def remove_group_members(
-        self,
-        group_id: str,
-        members: Collection[MemberToRemove] | None = None,
-        *,
-        reason: str = "removed by an administrator",
-        timeout: float | None = None,
-    ) -> Outcomes[MemberToRemove, None]:
-        """Remove members from a classic or consumer group; a live one joins again at once.
+async def delete_groups(
+    driver: Driver, group_ids: Iterable[str], *, timeout: float | None = None
+) -> Outcomes[str, None]:
+    """Delete groups of any type with their offsets; return the outcome of each.
 
-        members: None for all that the group has now.
+    Refused: NON_EMPTY_GROUP (68), GROUP_ID_NOT_FOUND (69), GROUP_AUTHORIZATION_FAILED (30),
+    GROUP_DELETION_FAILED (134). A group whose answer was lost is OutcomeUnknown: another
+    request would be refused with GROUP_ID_NOT_FOUND if the first was carried out.
+    """
+    return await driver.run(DELETE_GROUPS, group_ids, None, timeout=timeout)
 
-        Refused: UNKNOWN_MEMBER_ID (25) for a member that is not there. Kafka 4.3.1 and 4.4.0 also
-        remove members that speak the protocol of KIP-848.
-        """
-        deadline = self._driver.deadline(timeout)
-        if members is None:
-            described = await self.describe_consumer_groups([group_id], timeout=deadline.remaining)
-            members = [
-                MemberToRemove("", member.group_instance_id)
-                if member.group_instance_id
-                else MemberToRemove(member.member_id)
-                for member in described[group_id].members
-            ]
-        removal = MemberRemoval(group_id=group_id, reason=reason)
-        return await self._driver.run(
-            REMOVE_GROUP_MEMBERS, members, removal, timeout=deadline.remaining
-        )
 
-    async def _describe(
-        self,
-        operation: Operation[str, DescribeOptions, R],
-        group_ids: Iterable[str],
-        include_authorized_operations: bool,
-        timeout: float | None,
-    ) -> Outcomes[str, R]:
-        self._driver.check_allowed(operation.row)
-        deadline = self._driver.deadline(timeout)
-        options = await self._options(include_authorized_operations, deadline)
-        return await self._driver.run(operation, group_ids, options, timeout=deadline.remaining)
+async def remove_group_members(
+    driver: Driver,
+    group_id: str,
+    members: Collection[MemberToRemove] | None = None,
+    *,
+    reason: str = "removed by an administrator",
+    timeout: float | None = None,
+) -> Outcomes[MemberToRemove, None]:
+    """Remove members from a classic or consumer group; a live one joins again at once.
 
-    async def _options(
-        self, include_authorized_operations: bool, deadline: Deadline
-    ) -> DescribeOptions:
-        # The router needs the cluster for its first lookup anyway; it is asked for once.
-        cluster = await self._driver.router.cluster(deadline)
-        return DescribeOptions(
-            include_authorized_operations=include_authorized_operations,
-            coordinators={str(node.address): node for node in cluster.nodes.values()},
-        )
+    members: None for all that the group has now.
+
+    Refused: UNKNOWN_MEMBER_ID (25) for a member that is not there. Kafka 4.3.1 and 4.4.0 also
+    remove members that speak the protocol of KIP-848.
+    """
+    deadline = driver.deadline(timeout)
+    if members is None:
+        described = await describe_consumer_groups(driver, [group_id], timeout=deadline.remaining)
+        members = [
+            MemberToRemove("", member.group_instance_id)
+            if member.group_instance_id
+            else MemberToRemove(member.member_id)
+            for member in described[group_id].members
+        ]
+    removal = MemberRemoval(group_id=group_id, reason=reason)
+    return await driver.run(REMOVE_GROUP_MEMBERS, members, removal, timeout=deadline.remaining)
+
+
+async def _describe(
+    driver: Driver,
+    operation: Operation[str, DescribeOptions, R],
+    group_ids: Iterable[str],
+    include_authorized_operations: bool,
+    timeout: float | None,
+) -> Outcomes[str, R]:
+    driver.check_allowed(operation.row)
+    deadline = driver.deadline(timeout)
+    options = await _options(driver, include_authorized_operations, deadline)
+    return await driver.run(operation, group_ids, options, timeout=deadline.remaining)
+
+
+async def _options(
+    driver: Driver, include_authorized_operations: bool, deadline: Deadline
+) -> DescribeOptions:
+    # The router needs the cluster for its first lookup anyway; it is asked for once.
+    cluster = await driver.router.cluster(deadline)
+    return DescribeOptions(
+        include_authorized_operations=include_authorized_operations,
+        coordinators={str(node.address): node for node in cluster.nodes.values()},
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import ReplicaNotFound, raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -213,41 +213,38 @@ ALTER_REPLICA_LOG_DIRS: Operation[TopicPartitionReplica, LogDirByReplica, None] 
 )
 
 
-class LogDirs(ClusterClient):
-    """The operations of AdminClient on log directories."""
+async def describe_log_dirs(
+    driver: Driver, broker_ids: Iterable[int] | None = None, *, timeout: float | None = None
+) -> Outcomes[int, LogDirsByPath]:
+    """Return the directories of each broker by path, with the replicas in them.
 
-    async def describe_log_dirs(
-        self, broker_ids: Iterable[int] | None = None, *, timeout: float | None = None
-    ) -> Outcomes[int, LogDirsByPath]:
-        """Return the directories of each broker by path, with the replicas in them.
+    broker_ids: by default every broker that is not fenced.
 
-        broker_ids: by default every broker that is not fenced.
+    Outcomes: NodeNotFound, CLUSTER_AUTHORIZATION_FAILED (31). A directory that failed has its
+    own error.
+    """
+    if broker_ids is None:
+        return await driver.run_everywhere(DESCRIBE_LOG_DIRS, None, timeout=timeout)
+    return await driver.run(DESCRIBE_LOG_DIRS, broker_ids, None, timeout=timeout)
 
-        Outcomes: NodeNotFound, CLUSTER_AUTHORIZATION_FAILED (31). A directory that failed has its
-        own error.
-        """
-        if broker_ids is None:
-            return await self._driver.run_everywhere(DESCRIBE_LOG_DIRS, None, timeout=timeout)
-        return await self._driver.run(DESCRIBE_LOG_DIRS, broker_ids, None, timeout=timeout)
 
-    async def describe_replica_log_dirs(
-        self, replicas: Iterable[TopicPartitionReplica], *, timeout: float | None = None
-    ) -> Outcomes[TopicPartitionReplica, ReplicaLogDirs]:
-        """Return the directory of each replica, and the one it is being moved to.
+async def describe_replica_log_dirs(
+    driver: Driver, replicas: Iterable[TopicPartitionReplica], *, timeout: float | None = None
+) -> Outcomes[TopicPartitionReplica, ReplicaLogDirs]:
+    """Return the directory of each replica, and the one it is being moved to.
 
-        Outcomes: NodeNotFound, ReplicaNotFound, CLUSTER_AUTHORIZATION_FAILED (31).
-        """
-        return await self._driver.run(DESCRIBE_REPLICA_LOG_DIRS, replicas, None, timeout=timeout)
+    Outcomes: NodeNotFound, ReplicaNotFound, CLUSTER_AUTHORIZATION_FAILED (31).
+    """
+    return await driver.run(DESCRIBE_REPLICA_LOG_DIRS, replicas, None, timeout=timeout)
 
-    async def alter_replica_log_dirs(
-        self, directories: LogDirByReplica, *, timeout: float | None = None
-    ) -> Outcomes[TopicPartitionReplica, None]:
-        """Have brokers move replicas to other directories of theirs; they copy in the background.
 
-        Outcomes: LOG_DIR_NOT_FOUND (57) if the broker has no such directory, KAFKA_STORAGE_ERROR
-        (56), CLUSTER_AUTHORIZATION_FAILED (31). REPLICA_NOT_AVAILABLE (9): the broker has no such
-        replica yet, and remembers where to create it until it is restarted.
-        """
-        return await self._driver.run(
-            ALTER_REPLICA_LOG_DIRS, directories, directories, timeout=timeout
-        )
+async def alter_replica_log_dirs(
+    driver: Driver, directories: LogDirByReplica, *, timeout: float | None = None
+) -> Outcomes[TopicPartitionReplica, None]:
+    """Have brokers move replicas to other directories of theirs; they copy in the background.
+
+    Outcomes: LOG_DIR_NOT_FOUND (57) if the broker has no such directory, KAFKA_STORAGE_ERROR
+    (56), CLUSTER_AUTHORIZATION_FAILED (31). REPLICA_NOT_AVAILABLE (9): the broker has no such
+    replica yet, and remembers where to create it until it is restarted.
+    """
+    return await driver.run(ALTER_REPLICA_LOG_DIRS, directories, directories, timeout=timeout)

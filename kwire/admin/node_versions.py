@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -30,17 +30,14 @@ NODE_API_VERSIONS: Operation[int, None, NodeApiVersions] = Operation(
 )
 
 
-class NodeVersions(ClusterClient):
-    """The operation of AdminClient that asks every node for its APIs."""
+async def node_api_versions(
+    driver: Driver, node_ids: Iterable[int] | None = None, *, timeout: float | None = None
+) -> Outcomes[int, NodeApiVersions]:
+    """Return the APIs, versions and features that each node offers.
 
-    async def node_api_versions(
-        self, node_ids: Iterable[int] | None = None, *, timeout: float | None = None
-    ) -> Outcomes[int, NodeApiVersions]:
-        """Return the APIs, versions and features that each node offers.
-
-        node_ids: by default every broker that is not fenced, or every registered controller if
-        controllers are the bootstrap; a node that is down has its error as outcome.
-        """
-        if node_ids is None:
-            return await self._driver.run_everywhere(NODE_API_VERSIONS, None, timeout=timeout)
-        return await self._driver.run(NODE_API_VERSIONS, node_ids, None, timeout=timeout)
+    node_ids: by default every broker that is not fenced, or every registered controller if
+    controllers are the bootstrap; a node that is down has its error as outcome.
+    """
+    if node_ids is None:
+        return await driver.run_everywhere(NODE_API_VERSIONS, None, timeout=timeout)
+    return await driver.run(NODE_API_VERSIONS, node_ids, None, timeout=timeout)

@@ -12,16 +12,17 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
+from kwire.admin.partition_options import ElectionType, IsolationLevel
 from kwire.admin.topic_partition import TopicPartition, by_topic
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
-from kwire.messages import a02_list_offsets as list_offsets
-from kwire.messages import a21_delete_records as delete_records
-from kwire.messages import a43_elect_leaders as elect_leaders
+from kwire.messages import a02_list_offsets as offsets
+from kwire.messages import a21_delete_records as deletion
+from kwire.messages import a43_elect_leaders as election
 
 _NO_REPLICA = -1
 _UNKNOWN = -1
@@ -47,13 +48,6 @@ _SINCE = {
 """The version of ListOffsets that first has an end; older brokers would take it for a time."""
 
 
-class IsolationLevel(IntEnum):
-    """The records that count for an end: all, or those whose transaction is not open."""
-
-    READ_UNCOMMITTED = 0
-    READ_COMMITTED = 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOffsetsResultInfo:
     """An offset that a leader found.
@@ -77,11 +71,11 @@ class OffsetQuery:
 
 def _list_offsets(
     call: OperationCall[TopicPartition, OffsetQuery],
-) -> list_offsets.ListOffsetsRequest:
+) -> offsets.ListOffsetsRequest:
     times = call.arguments.times
     for time in {times[partition] for partition in call.keys}:
         since = _SINCE.get(OffsetSpec(time), 0) if time in set(OffsetSpec) else 0
-        if not call.offers(list_offsets.ListOffsetsRequest, since):
+        if not call.offers(offsets.ListOffsetsRequest, since):
             raise UnsupportedVersion(
                 f"{call.peer} cannot look up {OffsetSpec(time).name}: that needs ListOffsets"
                 f" v{since}"
@@ -89,15 +83,15 @@ def _list_offsets(
     topics = defaultdict(list)
     for partition in call.keys:
         topics[partition.topic].append(
-            list_offsets.ListOffsetsPartition(
+            offsets.ListOffsetsPartition(
                 partition_index=partition.partition, timestamp=times[partition]
             )
         )
-    return list_offsets.ListOffsetsRequest(
+    return offsets.ListOffsetsRequest(
         replica_id=_NO_REPLICA,
         isolation_level=call.arguments.isolation_level,
         topics=[
-            list_offsets.ListOffsetsTopic(name=name, partitions=partitions)
+            offsets.ListOffsetsTopic(name=name, partitions=partitions)
             for name, partitions in topics.items()
         ],
         timeout_ms=call.timeout_ms,
@@ -105,7 +99,7 @@ def _list_offsets(
 
 
 def _listed_offsets(
-    response: list_offsets.ListOffsetsResponse, call: OperationCall[TopicPartition, OffsetQuery]
+    response: offsets.ListOffsetsResponse, call: OperationCall[TopicPartition, OffsetQuery]
 ) -> Iterator[tuple[TopicPartition, ListOffsetsResultInfo | KwireError]]:
     for topic in response.topics:
         for found in topic.partitions:
@@ -136,13 +130,13 @@ HIGH_WATERMARK = -1
 
 def _delete_request(
     call: OperationCall[TopicPartition, Mapping[TopicPartition, int]],
-) -> delete_records.DeleteRecordsRequest:
-    return delete_records.DeleteRecordsRequest(
+) -> deletion.DeleteRecordsRequest:
+    return deletion.DeleteRecordsRequest(
         topics=[
-            delete_records.DeleteRecordsTopic(
+            deletion.DeleteRecordsTopic(
                 name=topic,
                 partitions=[
-                    delete_records.DeleteRecordsPartition(
+                    deletion.DeleteRecordsPartition(
                         partition_index=index, offset=call.arguments[TopicPartition(topic, index)]
                     )
                     for index in indexes
@@ -155,7 +149,7 @@ def _delete_request(
 
 
 def _deleted(
-    response: delete_records.DeleteRecordsResponse,
+    response: deletion.DeleteRecordsResponse,
     call: OperationCall[TopicPartition, Mapping[TopicPartition, int]],
 ) -> Iterator[tuple[TopicPartition, int | KwireError]]:
     for topic in response.topics:
@@ -167,17 +161,6 @@ def _deleted(
 DELETE_RECORDS: Operation[TopicPartition, Mapping[TopicPartition, int], int] = Operation(
     row=registry.DELETE_RECORDS, build=_delete_request, parse=_deleted
 )
-
-
-class ElectionType(IntEnum):
-    """The kinds of elections (KIP-460).
-
-    PREFERRED: the first replica leads, if it is in sync. UNCLEAN: any live replica leads, if none
-    in sync does; the records that it has not copied are lost.
-    """
-
-    PREFERRED = 0
-    UNCLEAN = 1
 
 
 class ElectionOutcome(Enum):
@@ -192,18 +175,18 @@ _UNCLEAN_SINCE = 1
 
 def _elect_some(
     call: OperationCall[TopicPartition, ElectionType],
-) -> elect_leaders.ElectLeadersRequest:
+) -> election.ElectLeadersRequest:
     topics = [
-        elect_leaders.TopicPartitions(topic=topic, partitions=indexes)
+        election.TopicPartitions(topic=topic, partitions=indexes)
         for topic, indexes in by_topic(call.keys).items()
     ]
     return _election(call, topics)
 
 
 def _election(
-    call: OperationCall[Any, ElectionType], topics: list[elect_leaders.TopicPartitions] | None
-) -> elect_leaders.ElectLeadersRequest:
-    request = elect_leaders.ElectLeadersRequest
+    call: OperationCall[Any, ElectionType], topics: list[election.TopicPartitions] | None
+) -> election.ElectLeadersRequest:
+    request = election.ElectLeadersRequest
     is_preferred = call.arguments is ElectionType.PREFERRED
     if not (is_preferred or call.offers(request, since=_UNCLEAN_SINCE)):
         raise UnsupportedVersion(
@@ -215,7 +198,7 @@ def _election(
 
 
 def _elections(
-    response: elect_leaders.ElectLeadersResponse,
+    response: election.ElectLeadersResponse,
 ) -> Iterator[tuple[TopicPartition, ElectionOutcome | KwireError]]:
     raise_for_code(response.error_code)
     for topic in response.replica_election_results:
@@ -242,49 +225,48 @@ _ELECT_ALL_LEADERS: Operation[
 )
 
 
-class Partitions(ClusterClient):
-    """The operations of AdminClient on partitions."""
+async def list_offsets(
+    driver: Driver,
+    times: Mapping[TopicPartition, int],
+    *,
+    isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    timeout: float | None = None,
+) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
+    """Return the offset of each partition at a time in ms since 1970, or at an OffsetSpec.
 
-    async def list_offsets(
-        self,
-        times: Mapping[TopicPartition, int],
-        *,
-        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, ListOffsetsResultInfo]:
-        """Return the offset of each partition at a time in ms since 1970, or at an OffsetSpec.
+    Each leader is asked once for all its partitions. A partition that does not exist is
+    UNKNOWN_TOPIC_OR_PARTITION after about a second, one without a leader
+    LEADER_NOT_AVAILABLE when time is up.
+    """
+    query = OffsetQuery(times=times, isolation_level=isolation_level)
+    return await driver.run(LIST_OFFSETS, times, query, timeout=timeout)
 
-        Each leader is asked once for all its partitions. A partition that does not exist is
-        UNKNOWN_TOPIC_OR_PARTITION after about a second, one without a leader
-        LEADER_NOT_AVAILABLE when time is up.
-        """
-        query = OffsetQuery(times=times, isolation_level=isolation_level)
-        return await self._driver.run(LIST_OFFSETS, times, query, timeout=timeout)
 
-    async def delete_records(
-        self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
-    ) -> Outcomes[TopicPartition, int]:
-        """Delete the records before an offset, or HIGH_WATERMARK; return the new first offsets.
+async def delete_records(
+    driver: Driver, before: Mapping[TopicPartition, int], *, timeout: float | None = None
+) -> Outcomes[TopicPartition, int]:
+    """Delete the records before an offset, or HIGH_WATERMARK; return the new first offsets.
 
-        The leaders are asked, and wait until every live replica has deleted them. Refused with
-        OFFSET_OUT_OF_RANGE beyond the high watermark, and with POLICY_VIOLATION for a compacted
-        topic.
-        """
-        return await self._driver.run(DELETE_RECORDS, before, dict(before), timeout=timeout)
+    The leaders are asked, and wait until every live replica has deleted them. Refused with
+    OFFSET_OUT_OF_RANGE beyond the high watermark, and with POLICY_VIOLATION for a compacted
+    topic.
+    """
+    return await driver.run(DELETE_RECORDS, before, dict(before), timeout=timeout)
 
-    async def elect_leaders(
-        self,
-        partitions: Iterable[TopicPartition] | None = None,
-        *,
-        election_type: ElectionType = ElectionType.PREFERRED,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, ElectionOutcome]:
-        """Elect the leaders of partitions, of all if None.
 
-        Of all partitions the answer names only those that an election was held for. Refused with
-        PREFERRED_LEADER_NOT_AVAILABLE or ELIGIBLE_LEADERS_NOT_AVAILABLE where nobody can lead.
-        """
-        run, ask = self._driver.run, self._driver.ask
-        if partitions is not None:
-            return await run(ELECT_LEADERS, partitions, election_type, timeout=timeout)
-        return Outcomes(await ask(_ELECT_ALL_LEADERS, None, election_type, timeout=timeout))
+async def elect_leaders(
+    driver: Driver,
+    partitions: Iterable[TopicPartition] | None = None,
+    *,
+    election_type: ElectionType = ElectionType.PREFERRED,
+    timeout: float | None = None,
+) -> Outcomes[TopicPartition, ElectionOutcome]:
+    """Elect the leaders of partitions, of all if None.
+
+    Of all partitions the answer names only those that an election was held for. Refused with
+    PREFERRED_LEADER_NOT_AVAILABLE or ELIGIBLE_LEADERS_NOT_AVAILABLE where nobody can lead.
+    """
+    if partitions is None:
+        found = await driver.ask(_ELECT_ALL_LEADERS, None, election_type, timeout=timeout)
+        return Outcomes(found)
+    return await driver.run(ELECT_LEADERS, partitions, election_type, timeout=timeout)

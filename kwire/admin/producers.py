@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import refusal
 from kwire.admin.operation import Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
@@ -119,35 +119,33 @@ FENCE_PRODUCERS: Operation[str, None, ProducerIdAndEpoch] = Operation(
 )
 
 
-class Producers(ClusterClient):
-    """The operations of AdminClient on producers."""
+async def describe_producers(
+    driver: Driver,
+    partitions: Iterable[TopicPartition],
+    *,
+    broker_id: int | None = None,
+    timeout: float | None = None,
+) -> Outcomes[TopicPartition, tuple[ActiveProducer, ...]]:
+    """Return the producers that each partition's leader remembers.
 
-    async def describe_producers(
-        self,
-        partitions: Iterable[TopicPartition],
-        *,
-        broker_id: int | None = None,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, tuple[ActiveProducer, ...]]:
-        """Return the producers that each partition's leader remembers.
+    broker_id: ask the replicas on this broker instead; NOT_LEADER_OR_FOLLOWER (6) of a
+    partition then means that it has none.
 
-        broker_id: ask the replicas on this broker instead; NOT_LEADER_OR_FOLLOWER (6) of a
-        partition then means that it has none.
+    Outcomes: UNKNOWN_TOPIC_OR_PARTITION (3) after about a second, TOPIC_AUTHORIZATION_FAILED.
+    """
+    operation = DESCRIBE_PRODUCERS if broker_id is None else _DESCRIBE_PRODUCERS_OF_A_REPLICA
+    return await driver.run(operation, partitions, broker_id, timeout=timeout)
 
-        Outcomes: UNKNOWN_TOPIC_OR_PARTITION (3) after about a second, TOPIC_AUTHORIZATION_FAILED.
-        """
-        operation = DESCRIBE_PRODUCERS if broker_id is None else _DESCRIBE_PRODUCERS_OF_A_REPLICA
-        return await self._driver.run(operation, partitions, broker_id, timeout=timeout)
 
-    async def fence_producers(
-        self, transactional_ids: Collection[str], *, timeout: float | None = None
-    ) -> Outcomes[str, ProducerIdAndEpoch]:
-        """Give each transactional id a new epoch: its producers can write no more.
+async def fence_producers(
+    driver: Driver, transactional_ids: Collection[str], *, timeout: float | None = None
+) -> Outcomes[str, ProducerIdAndEpoch]:
+    """Give each transactional id a new epoch: its producers can write no more.
 
-        1. The coordinator aborts an open transaction first, and says CONCURRENT_TRANSACTIONS (51)
-           until that is done; it is asked again.
-        2. A transactional id that did not exist exists after that.
+    1. The coordinator aborts an open transaction first, and says CONCURRENT_TRANSACTIONS (51)
+       until that is done; it is asked again.
+    2. A transactional id that did not exist exists after that.
 
-        Outcomes: TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53).
-        """
-        return await self._driver.run(FENCE_PRODUCERS, transactional_ids, None, timeout=timeout)
+    Outcomes: TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53).
+    """
+    return await driver.run(FENCE_PRODUCERS, transactional_ids, None, timeout=timeout)

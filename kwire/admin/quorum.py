@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import MissingFromAnswer, raise_for_code
 from kwire.admin.operation import Operation, OperationCall
 from kwire.messages import a55_describe_quorum as wire
@@ -177,22 +177,20 @@ DESCRIBE_METADATA_QUORUM: Operation[None, None, QuorumInfo] = Operation(
 )
 
 
-class MetadataQuorum(ClusterClient):
-    """The operation of AdminClient that reads the metadata quorum."""
+async def cluster_id(driver: Driver, *, timeout: float | None = None) -> str:
+    """Return the id of the cluster that is asked: text, to be compared as such."""
+    router = driver.router
+    return (await router.cluster(router.deadline(timeout))).cluster_id
 
-    async def cluster_id(self, *, timeout: float | None = None) -> str:
-        """Return the id of the cluster that is asked: text, to be compared as such."""
-        router = self._driver.router
-        return (await router.cluster(router.deadline(timeout))).cluster_id
 
-    async def describe_metadata_quorum(self, *, timeout: float | None = None) -> QuorumInfo:
-        """Return leader, voters and observers of the metadata quorum, from the leader itself.
+async def describe_metadata_quorum(driver: Driver, *, timeout: float | None = None) -> QuorumInfo:
+    """Return leader, voters and observers of the metadata quorum, from the leader itself.
 
-        1. Ask the active controller, or a broker, which forwards.
-        2. A follower answers NOT_LEADER_OR_FOLLOWER (6) with zeros for leader and epoch, whether or
-           not there is a leader: such an answer is dropped and the next node asked.
+    1. Ask the active controller, or a broker, which forwards.
+    2. A follower answers NOT_LEADER_OR_FOLLOWER (6) with zeros for leader and epoch, whether or
+       not there is a leader: such an answer is dropped and the next node asked.
 
-        Raises NoReachableLeader within about a second if too few controllers answer to elect a
-        leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
-        """
-        return await self._driver.ask(DESCRIBE_METADATA_QUORUM, None, None, timeout=timeout)
+    Raises NoReachableLeader within about a second if too few controllers answer to elect a
+    leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
+    """
+    return await driver.ask(DESCRIBE_METADATA_QUORUM, None, None, timeout=timeout)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -171,32 +171,32 @@ ALTER_CLIENT_QUOTAS: Operation[QuotaEntity, QuotaChanges, None] = Operation(
 )
 
 
-class ClientQuotas(ClusterClient):
-    """The operations of AdminClient on client quotas."""
+async def describe_client_quotas(
+    driver: Driver, quota_filter: QuotaFilter | None = None, *, timeout: float | None = None
+) -> dict[QuotaEntity, Quotas]:
+    """Return the quotas that a filter matches, by entity; by default all.
 
-    async def describe_client_quotas(
-        self, quota_filter: QuotaFilter = EVERY_QUOTA, *, timeout: float | None = None
-    ) -> dict[QuotaEntity, Quotas]:
-        """Return the quotas that a filter matches, by entity; by default all.
+    Raises BrokerError INVALID_REQUEST (42) for components that do not go together,
+    CLUSTER_AUTHORIZATION_FAILED (31).
+    """
+    return await driver.ask(
+        DESCRIBE_CLIENT_QUOTAS, None, quota_filter or EVERY_QUOTA, timeout=timeout
+    )
 
-        Raises BrokerError INVALID_REQUEST (42) for components that do not go together,
-        CLUSTER_AUTHORIZATION_FAILED (31).
-        """
-        return await self._driver.ask(DESCRIBE_CLIENT_QUOTAS, None, quota_filter, timeout=timeout)
 
-    async def alter_client_quotas(
-        self,
-        changes: Mapping[QuotaEntity, Mapping[str, float | None]],
-        *,
-        validate_only: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[QuotaEntity, None]:
-        """Set quotas, or remove those whose value is None; return the outcome of each entity.
+async def alter_client_quotas(
+    driver: Driver,
+    changes: Mapping[QuotaEntity, Mapping[str, float | None]],
+    *,
+    validate_only: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[QuotaEntity, None]:
+    """Set quotas, or remove those whose value is None; return the outcome of each entity.
 
-        validate_only: have the controller check the changes, and make none.
+    validate_only: have the controller check the changes, and make none.
 
-        Refused: INVALID_REQUEST (42) for a key or a value that there is not, or an entity of types
-        that do not go together; CLUSTER_AUTHORIZATION_FAILED (31).
-        """
-        arguments = QuotaChanges(by_entity=changes, validate_only=validate_only)
-        return await self._driver.run(ALTER_CLIENT_QUOTAS, changes, arguments, timeout=timeout)
+    Refused: INVALID_REQUEST (42) for a key or a value that there is not, or an entity of types
+    that do not go together; CLUSTER_AUTHORIZATION_FAILED (31).
+    """
+    arguments = QuotaChanges(by_entity=changes, validate_only=validate_only)
+    return await driver.run(ALTER_CLIENT_QUOTAS, changes, arguments, timeout=timeout)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import NodeNotFound, ReadOnly
 from kwire.codec.declaration import Request, Response
 from kwire.messages.a00_produce import ProduceRequest
@@ -48,56 +48,53 @@ def _creates_topics(body: Request) -> bool:
     )
 
 
-class RawRequests(ClusterClient):
-    """The operation of AdminClient that sends any request."""
+async def send_request(
+    driver: Driver,
+    request: type[Request],
+    build: Callable[[int], Request],
+    *,
+    version: int | None = None,
+    node_id: int | None = None,
+    timeout: float | None = None,
+) -> RawAnswer:
+    """Send one request and return its answer; error codes in it are the caller's to judge.
 
-    async def send_request(
-        self,
-        request: type[Request],
-        build: Callable[[int], Request],
-        *,
-        version: int | None = None,
-        node_id: int | None = None,
-        timeout: float | None = None,
-    ) -> RawAnswer:
-        """Send one request and return its answer; error codes in it are the caller's to judge.
+    request, build: the API, and what returns the request for the version that is chosen.
+    version: by default the highest that both sides have; a given one is not held against what
+    the node offers. node_id: by default the first node that can be connected to.
 
-        request, build: the API, and what returns the request for the version that is chosen.
-        version: by default the highest that both sides have; a given one is not held against what
-        the node offers. node_id: by default the first node that can be connected to.
+    1. A read-only client sends nothing that may change the cluster.
+    2. The request is sent once: a lost answer is AnswerLost, and it may have been carried out.
 
-        1. A read-only client sends nothing that may change the cluster.
-        2. The request is sent once: a lost answer is AnswerLost, and it may have been carried out.
+    Raises ReadOnly, NodeNotFound, UnsupportedVersion, what `build` raises, ConnectionFailed.
+    """
+    # 1.
+    name = request.__name__.removesuffix("Request")
+    if driver.read_only and name not in READING_APIS:
+        raise ReadOnly(f"{name} may change the cluster, and this client is read-only")
+    deadline = driver.deadline(timeout)
 
-        Raises ReadOnly, NodeNotFound, UnsupportedVersion, what `build` raises, ConnectionFailed.
-        """
-        # 1.
-        name = request.__name__.removesuffix("Request")
-        if self._driver.read_only and name not in READING_APIS:
-            raise ReadOnly(f"{name} may change the cluster, and this client is read-only")
-        deadline = self._driver.deadline(timeout)
+    # 2.
+    async def send(connection: Connection, within: float) -> RawAnswer:
+        chosen = connection.version_for(request) if version is None else version
+        body = build(chosen)
+        if driver.read_only and _creates_topics(body):
+            raise ReadOnly(
+                "Metadata with allowAutoTopicCreation may create the topics that it names, and"
+                " this client is read-only: set it to false"
+            )
+        response = None
+        if isinstance(body, ProduceRequest) and body.acks == 0:
+            await connection.send_unanswered(body, chosen)
+        else:
+            response = await connection.send(body, chosen, timeout=deadline.remaining)
+        return RawAnswer(peer=connection.peer, version=chosen, request=body, response=response)
 
-        # 2.
-        async def send(connection: Connection, within: float) -> RawAnswer:
-            chosen = connection.version_for(request) if version is None else version
-            body = build(chosen)
-            if self._driver.read_only and _creates_topics(body):
-                raise ReadOnly(
-                    "Metadata with allowAutoTopicCreation may create the topics that it names, and"
-                    " this client is read-only: set it to false"
-                )
-            response = None
-            if isinstance(body, ProduceRequest) and body.acks == 0:
-                await connection.send_unanswered(body, chosen)
-            else:
-                response = await connection.send(body, chosen, timeout=deadline.remaining)
-            return RawAnswer(peer=connection.peer, version=chosen, request=body, response=response)
-
-        router = self._driver.router
-        if node_id is None:
-            return await router.call_once(send, deadline)
-        nodes = (await router.cluster(deadline)).nodes
-        if node_id not in nodes:
-            known = ", ".join(map(str, sorted(nodes)))
-            raise NodeNotFound(f"the cluster has no {router.noun} {node_id}, only {known}")
-        return await router.call_once(send, deadline, nodes[node_id].address)
+    router = driver.router
+    if node_id is None:
+        return await router.call_once(send, deadline)
+    nodes = (await router.cluster(deadline)).nodes
+    if node_id not in nodes:
+        known = ", ".join(map(str, sorted(nodes)))
+        raise NodeNotFound(f"the cluster has no {router.noun} {node_id}, only {known}")
+    return await router.call_once(send, deadline, nodes[node_id].address)

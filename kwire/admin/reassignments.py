@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
@@ -145,33 +145,30 @@ LIST_PARTITION_REASSIGNMENTS: Operation[
 ] = Operation(row=registry.LIST_PARTITION_REASSIGNMENTS, build=_listing_request, parse=_ongoing)
 
 
-class Reassignments(ClusterClient):
-    """The operations of AdminClient on reassignments."""
+async def alter_partition_reassignments(
+    driver: Driver,
+    replicas: TargetsByPartition,
+    *,
+    allow_replication_factor_change: bool = True,
+    timeout: float | None = None,
+) -> Outcomes[TopicPartition, None]:
+    """Begin to move partitions to other replicas; None takes a running move back.
 
-    async def alter_partition_reassignments(
-        self,
-        replicas: TargetsByPartition,
-        *,
-        allow_replication_factor_change: bool = True,
-        timeout: float | None = None,
-    ) -> Outcomes[TopicPartition, None]:
-        """Begin to move partitions to other replicas; None takes a running move back.
+    It is done when the controller has noted it: `list_partition_reassignments` shows the move
+    until every new replica is in sync. Refused with INVALID_REPLICA_ASSIGNMENT for brokers that
+    are unknown or named twice, and with NO_REASSIGNMENT_IN_PROGRESS for None where nothing
+    moves.
+    """
+    arguments = _ReassignmentArguments(replicas, allow_replication_factor_change)
+    return await driver.run(ALTER_PARTITION_REASSIGNMENTS, replicas, arguments, timeout=timeout)
 
-        It is done when the controller has noted it: `list_partition_reassignments` shows the move
-        until every new replica is in sync. Refused with INVALID_REPLICA_ASSIGNMENT for brokers that
-        are unknown or named twice, and with NO_REASSIGNMENT_IN_PROGRESS for None where nothing
-        moves.
-        """
-        arguments = _ReassignmentArguments(replicas, allow_replication_factor_change)
-        return await self._driver.run(
-            ALTER_PARTITION_REASSIGNMENTS, replicas, arguments, timeout=timeout
-        )
 
-    async def list_partition_reassignments(
-        self, partitions: Iterable[TopicPartition] | None = None, *, timeout: float | None = None
-    ) -> Mapping[TopicPartition, OngoingReassignment]:
-        """Return the partitions that are on the move, among these or of all, sorted."""
-        requested = None if partitions is None else tuple(partitions)
-        return await self._driver.ask(
-            LIST_PARTITION_REASSIGNMENTS, None, requested, timeout=timeout
-        )
+async def list_partition_reassignments(
+    driver: Driver,
+    partitions: Iterable[TopicPartition] | None = None,
+    *,
+    timeout: float | None = None,
+) -> Mapping[TopicPartition, OngoingReassignment]:
+    """Return the partitions that are on the move, among these or of all, sorted."""
+    requested = None if partitions is None else tuple(partitions)
+    return await driver.ask(LIST_PARTITION_REASSIGNMENTS, None, requested, timeout=timeout)

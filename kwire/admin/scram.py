@@ -14,7 +14,7 @@ from hashlib import pbkdf2_hmac
 from typing import NamedTuple
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
@@ -207,36 +207,34 @@ ALTER_USER_SCRAM_CREDENTIALS: Operation[ScramKey, ScramAlterations, None] = Oper
 )
 
 
-class ScramCredentials(ClusterClient):
-    """The operations of AdminClient on SCRAM credentials."""
+async def describe_user_scram_credentials(
+    driver: Driver, users: Iterable[str] | None = None, *, timeout: float | None = None
+) -> Outcomes[str, tuple[ScramCredentialInfo, ...]]:
+    """Return mechanism and iterations of users' credentials, by default of all users.
 
-    async def describe_user_scram_credentials(
-        self, users: Iterable[str] | None = None, *, timeout: float | None = None
-    ) -> Outcomes[str, tuple[ScramCredentialInfo, ...]]:
-        """Return mechanism and iterations of users' credentials, by default of all users.
+    Refused: RESOURCE_NOT_FOUND (91) for a user without any, DUPLICATE_RESOURCE (92),
+    CLUSTER_AUTHORIZATION_FAILED (31).
+    """
+    if users is None:
+        return await driver.ask(_DESCRIBE_ALL, None, None, timeout=timeout)
+    return await driver.run(DESCRIBE_USER_SCRAM_CREDENTIALS, users, None, timeout=timeout)
 
-        Refused: RESOURCE_NOT_FOUND (91) for a user without any, DUPLICATE_RESOURCE (92),
-        CLUSTER_AUTHORIZATION_FAILED (31).
-        """
-        if users is None:
-            return await self._driver.ask(_DESCRIBE_ALL, None, None, timeout=timeout)
-        return await self._driver.run(DESCRIBE_USER_SCRAM_CREDENTIALS, users, None, timeout=timeout)
 
-    async def alter_user_scram_credentials(
-        self, alterations: Iterable[ScramAlteration], *, timeout: float | None = None
-    ) -> Outcomes[ScramKey, None]:
-        """Set and delete credentials; return the outcome of each user and mechanism.
+async def alter_user_scram_credentials(
+    driver: Driver, alterations: Iterable[ScramAlteration], *, timeout: float | None = None
+) -> Outcomes[ScramKey, None]:
+    """Set and delete credentials; return the outcome of each user and mechanism.
 
-        Raises InvalidValue for two changes of one credential.
+    Raises InvalidValue for two changes of one credential.
 
-        Refused: RESOURCE_NOT_FOUND (91) for a deletion of what there is not,
-        UNACCEPTABLE_CREDENTIAL (93), UNSUPPORTED_SASL_MECHANISM (33),
-        CLUSTER_AUTHORIZATION_FAILED (31).
-        """
-        by_key: dict[ScramKey, ScramAlteration] = {}
-        for alteration in alterations:
-            key = ScramKey(alteration.user, alteration.mechanism)
-            if key in by_key:
-                raise InvalidValue(f"{key} is changed twice")
-            by_key[key] = alteration
-        return await self._driver.run(ALTER_USER_SCRAM_CREDENTIALS, by_key, by_key, timeout=timeout)
+    Refused: RESOURCE_NOT_FOUND (91) for a deletion of what there is not,
+    UNACCEPTABLE_CREDENTIAL (93), UNSUPPORTED_SASL_MECHANISM (33),
+    CLUSTER_AUTHORIZATION_FAILED (31).
+    """
+    by_key: dict[ScramKey, ScramAlteration] = {}
+    for alteration in alterations:
+        key = ScramKey(alteration.user, alteration.mechanism)
+        if key in by_key:
+            raise InvalidValue(f"{key} is changed twice")
+        by_key[key] = alteration
+    return await driver.run(ALTER_USER_SCRAM_CREDENTIALS, by_key, by_key, timeout=timeout)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.error_codes import ErrorCode
@@ -206,59 +206,55 @@ DESCRIBE_DELEGATION_TOKEN: Operation[
 ] = Operation(row=registry.DESCRIBE_DELEGATION_TOKEN, build=_describe, parse=_described)
 
 
-class DelegationTokens(ClusterClient):
-    """The operations of AdminClient on delegation tokens.
+async def create_delegation_token(
+    driver: Driver,
+    *,
+    owner: str | None = None,
+    renewers: Iterable[str] = (),
+    max_lifetime_ms: int = BY_NODE_DEFAULT,
+    timeout: float | None = None,
+) -> DelegationTokenInfo:
+    """Have a token made, by default for the user of this client.
 
-    All raise BrokerError DELEGATION_TOKEN_AUTH_DISABLED (61) without a key on the nodes, and
-    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED (64) on a connection without authentication.
+    owner, renewers: principals as `User:alice`; the owner may always renew.
+
+    Raises OutcomeUnknown if the answer was lost: describe the tokens to see. BrokerError
+    DELEGATION_TOKEN_AUTHORIZATION_FAILED (65), INVALID_PRINCIPAL_TYPE (67).
     """
+    creation = TokenCreation(
+        owner=None if owner is None else _principal(owner),
+        renewers=tuple(map(_principal, renewers)),
+        max_lifetime_ms=max_lifetime_ms,
+    )
+    return await driver.ask(CREATE_DELEGATION_TOKEN, None, creation, timeout=timeout)
 
-    async def create_delegation_token(
-        self,
-        *,
-        owner: str | None = None,
-        renewers: Iterable[str] = (),
-        max_lifetime_ms: int = BY_NODE_DEFAULT,
-        timeout: float | None = None,
-    ) -> DelegationTokenInfo:
-        """Have a token made, by default for the user of this client.
 
-        owner, renewers: principals as `User:alice`; the owner may always renew.
+async def renew_delegation_token(
+    driver: Driver, hmac: bytes, *, period_ms: int = BY_NODE_DEFAULT, timeout: float | None = None
+) -> int:
+    """Prolong a token's life; return its new end in ms since 1970.
 
-        Raises OutcomeUnknown if the answer was lost: describe the tokens to see. BrokerError
-        DELEGATION_TOKEN_AUTHORIZATION_FAILED (65), INVALID_PRINCIPAL_TYPE (67).
-        """
-        creation = TokenCreation(
-            owner=None if owner is None else _principal(owner),
-            renewers=tuple(map(_principal, renewers)),
-            max_lifetime_ms=max_lifetime_ms,
-        )
-        return await self._driver.ask(CREATE_DELEGATION_TOKEN, None, creation, timeout=timeout)
+    Raises BrokerError DELEGATION_TOKEN_NOT_FOUND (62), DELEGATION_TOKEN_OWNER_MISMATCH (63),
+    DELEGATION_TOKEN_EXPIRED (66).
+    """
+    arguments = TokenPeriod(hmac=hmac, period_ms=period_ms)
+    return await driver.ask(RENEW_DELEGATION_TOKEN, None, arguments, timeout=timeout)
 
-    async def renew_delegation_token(
-        self, hmac: bytes, *, period_ms: int = BY_NODE_DEFAULT, timeout: float | None = None
-    ) -> int:
-        """Prolong a token's life; return its new end in ms since 1970.
 
-        Raises BrokerError DELEGATION_TOKEN_NOT_FOUND (62), DELEGATION_TOKEN_OWNER_MISMATCH (63),
-        DELEGATION_TOKEN_EXPIRED (66).
-        """
-        arguments = TokenPeriod(hmac=hmac, period_ms=period_ms)
-        return await self._driver.ask(RENEW_DELEGATION_TOKEN, None, arguments, timeout=timeout)
+async def expire_delegation_token(
+    driver: Driver, hmac: bytes, *, period_ms: int = NOW, timeout: float | None = None
+) -> int:
+    """End a token, now or so many ms from now; return its end in ms since 1970.
 
-    async def expire_delegation_token(
-        self, hmac: bytes, *, period_ms: int = NOW, timeout: float | None = None
-    ) -> int:
-        """End a token, now or so many ms from now; return its end in ms since 1970.
+    Raises as renew_delegation_token; DELEGATION_TOKEN_NOT_FOUND after a lost answer means done.
+    """
+    arguments = TokenPeriod(hmac=hmac, period_ms=period_ms)
+    return await driver.ask(EXPIRE_DELEGATION_TOKEN, None, arguments, timeout=timeout)
 
-        Raises as renew_delegation_token; DELEGATION_TOKEN_NOT_FOUND after a lost answer means done.
-        """
-        arguments = TokenPeriod(hmac=hmac, period_ms=period_ms)
-        return await self._driver.ask(EXPIRE_DELEGATION_TOKEN, None, arguments, timeout=timeout)
 
-    async def describe_delegation_token(
-        self, owners: Iterable[str] | None = None, *, timeout: float | None = None
-    ) -> tuple[DelegationTokenInfo, ...]:
-        """Return the tokens of these owners that the user may see, by default of all owners."""
-        principals = None if owners is None else tuple(map(_principal, owners))
-        return await self._driver.ask(DESCRIBE_DELEGATION_TOKEN, None, principals, timeout=timeout)
+async def describe_delegation_token(
+    driver: Driver, owners: Iterable[str] | None = None, *, timeout: float | None = None
+) -> tuple[DelegationTokenInfo, ...]:
+    """Return the tokens of these owners that the user may see, by default of all owners."""
+    principals = None if owners is None else tuple(map(_principal, owners))
+    return await driver.ask(DESCRIBE_DELEGATION_TOKEN, None, principals, timeout=timeout)

@@ -12,8 +12,9 @@ from typing import cast
 from uuid import UUID
 
 from kwire.admin import registry
-from kwire.admin.cluster_client import ClusterClient
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
+from kwire.admin.metadata_log import read_metadata_log
 from kwire.admin.operation import Operation, OperationCall, Part
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_descriptions import (
@@ -29,7 +30,6 @@ from kwire.messages import a19_create_topics as creation
 from kwire.messages import a20_delete_topics as deletion
 from kwire.messages import a37_create_partitions as growth
 from kwire.messages import a75_describe_topic_partitions as pages
-from kwire.messages.endpoint_type import EndpointType
 from kwire.text.ids import ZERO_UUID
 
 _BY_BROKER_DEFAULT = -1
@@ -90,94 +90,94 @@ class PartitionCreation:
     validate_only: bool
 
 
-class Topics(ClusterClient):
-    """The operations of AdminClient on topics."""
+async def create_topics(
+    driver: Driver,
+    topics: Iterable[NewTopic],
+    *,
+    validate_only: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, CreatedTopic]:
+    """Create topics; return the outcome of each name.
 
-    async def create_topics(
-        self,
-        topics: Iterable[NewTopic],
-        *,
-        validate_only: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, CreatedTopic]:
-        """Create topics; return the outcome of each name.
+    validate_only: True to have the controller check them and create none.
 
-        validate_only: True to have the controller check them and create none.
+    Refused: TOPIC_ALREADY_EXISTS (36), INVALID_TOPIC_EXCEPTION (17), INVALID_PARTITIONS (37),
+    INVALID_REPLICATION_FACTOR (38), INVALID_REPLICA_ASSIGNMENT (39), INVALID_CONFIG (40),
+    POLICY_VIOLATION (44). A topic whose answer was lost is OutcomeUnknown: another request
+    would be refused if the first was carried out.
+    """
+    by_name = {topic.name: topic for topic in topics}
+    arguments = TopicCreation(topics=by_name, validate_only=validate_only)
+    return await driver.run(CREATE_TOPICS, by_name, arguments, timeout=timeout)
 
-        Refused: TOPIC_ALREADY_EXISTS (36), INVALID_TOPIC_EXCEPTION (17), INVALID_PARTITIONS (37),
-        INVALID_REPLICATION_FACTOR (38), INVALID_REPLICA_ASSIGNMENT (39), INVALID_CONFIG (40),
-        POLICY_VIOLATION (44). A topic whose answer was lost is OutcomeUnknown: another request
-        would be refused if the first was carried out.
-        """
-        by_name = {topic.name: topic for topic in topics}
-        arguments = TopicCreation(topics=by_name, validate_only=validate_only)
-        return await self._driver.run(CREATE_TOPICS, by_name, arguments, timeout=timeout)
 
-    async def delete_topics(
-        self, topics: Iterable[TopicKey], *, timeout: float | None = None
-    ) -> Outcomes[TopicKey, None]:
-        """Delete topics by name, or by id (Kafka 2.8); return the outcome of each.
+async def delete_topics(
+    driver: Driver, topics: Iterable[TopicKey], *, timeout: float | None = None
+) -> Outcomes[TopicKey, None]:
+    """Delete topics by name, or by id (Kafka 2.8); return the outcome of each.
 
-        Refused: UNKNOWN_TOPIC_OR_PARTITION (3), UNKNOWN_TOPIC_ID (100), TOPIC_DELETION_DISABLED
-        (73), TOPIC_AUTHORIZATION_FAILED (29).
-        """
-        return await self._driver.run(DELETE_TOPICS, topics, None, timeout=timeout)
+    Refused: UNKNOWN_TOPIC_OR_PARTITION (3), UNKNOWN_TOPIC_ID (100), TOPIC_DELETION_DISABLED
+    (73), TOPIC_AUTHORIZATION_FAILED (29).
+    """
+    return await driver.run(DELETE_TOPICS, topics, None, timeout=timeout)
 
-    async def list_topics(self, *, timeout: float | None = None) -> list[TopicListing]:
-        """Return every topic that the user may describe, by name.
 
-        With controllers as bootstrap the answer is read from the metadata log.
-        """
-        if self._driver.router.endpoint_type is EndpointType.CONTROLLER:
-            from kwire.admin.observed_topics import list_observed
+async def list_topics(driver: Driver, *, timeout: float | None = None) -> list[TopicListing]:
+    """Return every topic that the user may describe, by name.
 
-            return list_observed(await self._observe(timeout))
-        return await self._driver.ask(LIST_TOPICS, None, None, timeout=timeout)
+    With controllers as bootstrap the answer is read from the metadata log.
+    """
+    if driver.asks_controllers:
+        from kwire.admin.observed_topics import list_observed
 
-    async def describe_topics(
-        self, topics: Iterable[TopicKey] | None = None, *, timeout: float | None = None
-    ) -> Outcomes[TopicKey, TopicDescription]:
-        """Describe topics by name or id, by default every topic that the user may describe.
+        return list_observed(await read_metadata_log(driver, timeout))
+    return await driver.ask(LIST_TOPICS, None, None, timeout=timeout)
 
-        With controllers as bootstrap the answer is read from the metadata log.
 
-        Refused: UNKNOWN_TOPIC_OR_PARTITION (3), UNKNOWN_TOPIC_ID (100), INVALID_TOPIC_EXCEPTION
-        (17), TOPIC_AUTHORIZATION_FAILED (29).
-        """
-        if self._driver.router.endpoint_type is EndpointType.CONTROLLER:
-            return await self._describe_observed(topics, timeout)
-        deadline = self._driver.deadline(timeout)
-        if topics is None:
-            listed = await self.list_topics(timeout=deadline.remaining)
-            topics = [topic.name for topic in listed]
-        return await self._driver.run(
-            DESCRIBE_TOPICS, topics, PagesOfTopics(), timeout=deadline.remaining
-        )
+async def describe_topics(
+    driver: Driver, topics: Iterable[TopicKey] | None = None, *, timeout: float | None = None
+) -> Outcomes[TopicKey, TopicDescription]:
+    """Describe topics by name or id, by default every topic that the user may describe.
 
-    async def _describe_observed(
-        self, topics: Iterable[TopicKey] | None, timeout: float | None
-    ) -> Outcomes[TopicKey, TopicDescription]:
-        from kwire.admin.observed_topics import describe_observed
+    With controllers as bootstrap the answer is read from the metadata log.
 
-        image = await self._observe(timeout)
-        keys = sorted(image.topics.ids) if topics is None else topics
-        return Outcomes(describe_observed(image, keys))
+    Refused: UNKNOWN_TOPIC_OR_PARTITION (3), UNKNOWN_TOPIC_ID (100), INVALID_TOPIC_EXCEPTION
+    (17), TOPIC_AUTHORIZATION_FAILED (29).
+    """
+    if driver.asks_controllers:
+        return await _describe_observed(driver, topics, timeout)
+    deadline = driver.deadline(timeout)
+    if topics is None:
+        listed = await list_topics(driver, timeout=deadline.remaining)
+        topics = [topic.name for topic in listed]
+    return await driver.run(DESCRIBE_TOPICS, topics, PagesOfTopics(), timeout=deadline.remaining)
 
-    async def create_partitions(
-        self,
-        topics: Mapping[str, TopicGrowth],
-        *,
-        validate_only: bool = False,
-        timeout: float | None = None,
-    ) -> Outcomes[str, None]:
-        """Give topics more partitions; return the outcome of each name.
 
-        Refused: UNKNOWN_TOPIC_OR_PARTITION (3), INVALID_PARTITIONS (37), also if it has as many
-        already; INVALID_REPLICA_ASSIGNMENT (39), REASSIGNMENT_IN_PROGRESS (60). A topic whose
-        answer was lost is OutcomeUnknown: describe it to see.
-        """
-        arguments = PartitionCreation(topics=topics, validate_only=validate_only)
-        return await self._driver.run(CREATE_PARTITIONS, topics, arguments, timeout=timeout)
+async def _describe_observed(
+    driver: Driver, topics: Iterable[TopicKey] | None, timeout: float | None
+) -> Outcomes[TopicKey, TopicDescription]:
+    from kwire.admin.observed_topics import describe_observed
+
+    image = await read_metadata_log(driver, timeout)
+    keys = sorted(image.topics.ids) if topics is None else topics
+    return Outcomes(describe_observed(image, keys))
+
+
+async def create_partitions(
+    driver: Driver,
+    topics: Mapping[str, TopicGrowth],
+    *,
+    validate_only: bool = False,
+    timeout: float | None = None,
+) -> Outcomes[str, None]:
+    """Give topics more partitions; return the outcome of each name.
+
+    Refused: UNKNOWN_TOPIC_OR_PARTITION (3), INVALID_PARTITIONS (37), also if it has as many
+    already; INVALID_REPLICA_ASSIGNMENT (39), REASSIGNMENT_IN_PROGRESS (60). A topic whose
+    answer was lost is OutcomeUnknown: describe it to see.
+    """
+    arguments = PartitionCreation(topics=topics, validate_only=validate_only)
+    return await driver.run(CREATE_PARTITIONS, topics, arguments, timeout=timeout)
 
 
 # --- create_topics --------------------------------------------------------------------------------

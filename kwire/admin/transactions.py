@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kwire.admin import registry
+from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.producers import FENCE_PRODUCERS, ProducerIdAndEpoch, Producers
+from kwire.admin.producers import FENCE_PRODUCERS, ProducerIdAndEpoch
 from kwire.admin.topic_partition import TopicPartition, by_topic
 from kwire.admin.wire_values import known
 from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
@@ -212,82 +213,80 @@ FORCE_TERMINATE_TRANSACTION: Operation[str, None, ProducerIdAndEpoch] = replace(
 )
 
 
-class Transactions(Producers):
-    """The operations of AdminClient on transactions and on their producers."""
+async def list_transactions(
+    driver: Driver,
+    *,
+    states: Iterable[str] = (),
+    producer_ids: Iterable[int] = (),
+    longer_than_ms: int | None = None,
+    pattern: str | None = None,
+    timeout: float | None = None,
+) -> Outcomes[int, tuple[TransactionListing, ...]]:
+    """Return the transactional ids that each broker coordinates, by broker.
 
-    async def list_transactions(
-        self,
-        *,
-        states: Iterable[str] = (),
-        producer_ids: Iterable[int] = (),
-        longer_than_ms: int | None = None,
-        pattern: str | None = None,
-        timeout: float | None = None,
-    ) -> Outcomes[int, tuple[TransactionListing, ...]]:
-        """Return the transactional ids that each broker coordinates, by broker.
+    states: Kafka's words, as `Ongoing`.
+    longer_than_ms: only transactions that run for longer; from Kafka 3.8 on.
+    pattern: a regular expression for the whole transactional id; from Kafka 4.1 on.
 
-        states: Kafka's words, as `Ongoing`.
-        longer_than_ms: only transactions that run for longer; from Kafka 3.8 on.
-        pattern: a regular expression for the whole transactional id; from Kafka 4.1 on.
+    Outcomes: InvalidValue for a state that the broker does not know, UnsupportedVersion for a
+    broker that cannot filter so, INVALID_REGULAR_EXPRESSION
+    (128), COORDINATOR_NOT_AVAILABLE (15) for a broker that shuts down.
+    """
+    filters = TransactionFilters(
+        states=tuple(states),
+        producer_ids=tuple(producer_ids),
+        longer_than_ms=longer_than_ms,
+        pattern=pattern,
+    )
+    return await driver.run_everywhere(LIST_TRANSACTIONS, filters, timeout=timeout)
 
-        Outcomes: InvalidValue for a state that the broker does not know, UnsupportedVersion for a
-        broker that cannot filter so, INVALID_REGULAR_EXPRESSION
-        (128), COORDINATOR_NOT_AVAILABLE (15) for a broker that shuts down.
-        """
-        filters = TransactionFilters(
-            states=tuple(states),
-            producer_ids=tuple(producer_ids),
-            longer_than_ms=longer_than_ms,
-            pattern=pattern,
-        )
-        return await self._driver.run_everywhere(LIST_TRANSACTIONS, filters, timeout=timeout)
 
-    async def describe_transactions(
-        self, transactional_ids: Iterable[str], *, timeout: float | None = None
-    ) -> Outcomes[str, TransactionDescription]:
-        """Return the transaction of each transactional id, from its coordinator.
+async def describe_transactions(
+    driver: Driver, transactional_ids: Iterable[str], *, timeout: float | None = None
+) -> Outcomes[str, TransactionDescription]:
+    """Return the transaction of each transactional id, from its coordinator.
 
-        Outcomes: TRANSACTIONAL_ID_NOT_FOUND (105), TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53).
-        """
-        self._driver.check_allowed(registry.DESCRIBE_TRANSACTIONS)
-        deadline = self._driver.deadline(timeout)
-        cluster = await self._driver.router.cluster(deadline)
-        broker_ids = {str(node.address): node.node_id for node in cluster.nodes.values()}
-        return await self._driver.run(
-            DESCRIBE_TRANSACTIONS, transactional_ids, broker_ids, timeout=deadline.remaining
-        )
+    Outcomes: TRANSACTIONAL_ID_NOT_FOUND (105), TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53).
+    """
+    driver.check_allowed(registry.DESCRIBE_TRANSACTIONS)
+    deadline = driver.deadline(timeout)
+    cluster = await driver.router.cluster(deadline)
+    broker_ids = {str(node.address): node.node_id for node in cluster.nodes.values()}
+    return await driver.run(
+        DESCRIBE_TRANSACTIONS, transactional_ids, broker_ids, timeout=deadline.remaining
+    )
 
-    async def abort_transaction(
-        self,
-        partition: TopicPartition,
-        producer_id: int,
-        producer_epoch: int,
-        coordinator_epoch: int = 0,
-        *,
-        timeout: float | None = None,
-    ) -> None:
-        """Have a partition's leader write the abort marker of a transaction that hangs there.
 
-        That overrules the coordinator: do it only to a transaction that the coordinator knows
-        nothing of (`find_hanging_transactions`). The values are those of `describe_producers`.
+async def abort_transaction(
+    driver: Driver,
+    partition: TopicPartition,
+    producer_id: int,
+    producer_epoch: int,
+    coordinator_epoch: int = 0,
+    *,
+    timeout: float | None = None,
+) -> None:
+    """Have a partition's leader write the abort marker of a transaction that hangs there.
 
-        Raises BrokerError INVALID_PRODUCER_EPOCH (47), TRANSACTION_COORDINATOR_FENCED (52) for an
-        older coordinator epoch than the last marker's, CLUSTER_AUTHORIZATION_FAILED (31).
-        """
-        marker = TransactionMarker(
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            coordinator_epoch=coordinator_epoch,
-        )
-        await self._driver.ask(ABORT_TRANSACTION, partition, marker, timeout=timeout)
+    That overrules the coordinator: do it only to a transaction that the coordinator knows
+    nothing of (`find_hanging_transactions`). The values are those of `describe_producers`.
 
-    async def force_terminate_transaction(
-        self, transactional_id: str, *, timeout: float | None = None
-    ) -> ProducerIdAndEpoch:
-        """Abort the transaction of a transactional id through its coordinator (KIP-939).
+    Raises BrokerError INVALID_PRODUCER_EPOCH (47), TRANSACTION_COORDINATOR_FENCED (52) for an
+    older coordinator epoch than the last marker's, CLUSTER_AUTHORIZATION_FAILED (31).
+    """
+    marker = TransactionMarker(
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        coordinator_epoch=coordinator_epoch,
+    )
+    await driver.ask(ABORT_TRANSACTION, partition, marker, timeout=timeout)
 
-        The same request as `fence_producers` sends: the producer is fenced, too.
-        """
-        return await self._driver.ask(
-            FORCE_TERMINATE_TRANSACTION, transactional_id, None, timeout=timeout
-        )
+
+async def force_terminate_transaction(
+    driver: Driver, transactional_id: str, *, timeout: float | None = None
+) -> ProducerIdAndEpoch:
+    """Abort the transaction of a transactional id through its coordinator (KIP-939).
+
+    The same request as `fence_producers` sends: the producer is fenced, too.
+    """
+    return await driver.ask(FORCE_TERMINATE_TRANSACTION, transactional_id, None, timeout=timeout)

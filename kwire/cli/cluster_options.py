@@ -29,11 +29,10 @@ from kwire.cli.profiles import Profile, read_profile
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, OPERATION, Timeouts, merged
 
 if TYPE_CHECKING:
-    from kwire.admin.cluster_client import ClusterClient
+    from kwire.admin import AdminClient
     from kwire.net.security import Security
 
 T = TypeVar("T")
-Client = TypeVar("Client", bound="ClusterClient")
 
 SERVER = Annotated[
     str | None,
@@ -115,12 +114,13 @@ class ClusterOptions:
 
         return client_security(self.command_config)
 
-    def open(self, client: type[Client]) -> Client:
-        """Return a client of the cluster with the operations of one theme. Raises WrongUsage."""
+    def open(self) -> AdminClient:
+        """Return a client of the cluster. Raises WrongUsage."""
+        from kwire.admin import AdminClient
         from kwire.errors import InvalidValue
 
         try:
-            return client(
+            return AdminClient(
                 self.server,
                 self.controller,
                 security=self.security,
@@ -133,14 +133,14 @@ class ClusterOptions:
         except InvalidValue as error:
             raise WrongUsage(f"{error}.") from error
 
-    def run(self, client: type[Client], operation: Callable[[Client], Awaitable[T]]) -> T:
+    def run(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         """Run an operation in an event loop of its own, close the client, return the result."""
 
         async def open_and_run() -> T:
             from kwire.cli.waiting_notice import nodes_notice
 
             async with (
-                self.open(client) as admin,
+                self.open() as admin,
                 nodes_notice(admin.awaited, self.timeouts.operation),
             ):
                 return await operation(admin)
@@ -165,7 +165,6 @@ def asks_cluster(
     ends with exit code 1 if an item of its output failed; if all fails and JSON was asked for, the
     error is the one JSON object.
     """
-
     options = _parameters(row)
     if not json_flag:
         del options["as_json"]

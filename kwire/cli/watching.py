@@ -13,7 +13,7 @@ from kwire.cli.errors import finite
 from kwire.cli.output import Output
 
 if TYPE_CHECKING:
-    from kwire.admin.cluster_client import ClusterClient
+    from kwire.admin import AdminClient
     from kwire.cli.cluster_options import ClusterOptions
 
 Watch = Annotated[
@@ -27,7 +27,6 @@ Watch = Annotated[
     ),
 ]
 T = TypeVar("T")
-Client = TypeVar("Client", bound="ClusterClient")
 
 _CLEAR = "\x1b[H\x1b[2J"
 
@@ -35,8 +34,7 @@ _CLEAR = "\x1b[H\x1b[2J"
 def ask_and_show(
     cluster: ClusterOptions,
     output: Output,
-    client: type[Client],
-    operation: Callable[[Client], Awaitable[T]],
+    operation: Callable[[AdminClient], Awaitable[T]],
     show: Callable[[T], None],
     every: float | None,
 ) -> None:
@@ -46,10 +44,10 @@ def ask_and_show(
     question that fails while others worked is printed on stderr and asked again.
     """
     if every is None:
-        show(cluster.run(client, operation))
+        show(cluster.run(operation))
         return
 
-    async def watch(admin: Client) -> None:
+    async def watch(admin: AdminClient) -> None:
         import asyncio
 
         from kwire.errors import KwireError
@@ -69,4 +67,4 @@ def ask_and_show(
                 show(result)
             await asyncio.sleep(every)
 
-    cluster.run(client, watch)
+    cluster.run(watch)

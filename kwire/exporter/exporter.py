@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kwire.admin import AdminClient
 from kwire.admin.bootstrap import Bootstrap
 from kwire.exporter.cluster_watch import ClusterWatch
 from kwire.exporter.collector import ExporterCollector
-from kwire.exporter.quorum_watch import QuorumClient, QuorumWatch
+from kwire.exporter.quorum_watch import QuorumWatch
 from kwire.net.address import Address
 from kwire.net.metrics_server import MetricsServer, Page
 from kwire.net.secure_connect import SecureConnect
@@ -49,7 +50,7 @@ class Exporter:
 
     def __init__(self, config: ExporterConfig) -> None:
         bootstrap = Bootstrap.of(config.bootstrap_servers, config.bootstrap_controllers)
-        self._client = QuorumClient(
+        self._client = AdminClient(
             config.bootstrap_servers,
             config.bootstrap_controllers,
             client_id=CLIENT_ID,

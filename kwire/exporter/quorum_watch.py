@@ -6,8 +6,8 @@ import asyncio
 import logging
 import time
 
-from kwire.admin.cluster import ClusterNodes
-from kwire.admin.quorum import MetadataQuorum, QuorumInfo
+from kwire.admin import AdminClient
+from kwire.admin.quorum import QuorumInfo
 from kwire.errors import KwireError
 
 log = logging.getLogger(__name__)
@@ -22,10 +22,6 @@ def age_limit(answered_in: float) -> float:
     return max(SILENCE, 2 * answered_in)
 
 
-class QuorumClient(ClusterNodes, MetadataQuorum):
-    """The operations of AdminClient that the exporter asks."""
-
-
 class QuorumWatch:
     """Asks every `interval` seconds who leads, and how far the replicas are.
 
@@ -35,7 +31,7 @@ class QuorumWatch:
     node has told it. failure: why there is no quorum now.
     """
 
-    def __init__(self, client: QuorumClient, interval: float) -> None:
+    def __init__(self, client: AdminClient, interval: float) -> None:
         self._client = client
         self._interval = interval
         self._quorum: QuorumInfo | None = None

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kwire.admin import acls
-from kwire.admin.acls import AclBinding, AclFilter, Acls
+from kwire.admin import AdminClient, acls
+from kwire.admin.acls import AclBinding, AclFilter
 from kwire.admin.errors import MissingFromAnswer, OutcomeUnknown
 from kwire.errors import BrokerError, InvalidValue, UnsupportedVersion
 from kwire.messages import a29_describe_acls as described
@@ -32,8 +32,8 @@ READ = AclBinding(
 WRITE = replace(READ, operation=AclOperation.WRITE, permission=AclPermission.DENY, host="10.0.0.1")
 
 
-def client(brokers: ScriptedBrokers) -> Acls:
-    return Acls(bootstrap_servers=brokers.addresses, timeout=60)
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(bootstrap_servers=brokers.addresses, timeout=60)
 
 
 async def test_by_default_every_acl_is_asked_for() -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from kwire.admin.configs import AlterConfigOperation, ConfigChange, Configs
+from kwire.admin import AdminClient
+from kwire.admin.configs import AlterConfigOperation, ConfigChange
 from kwire.admin.errors import NodeNotFound
 from kwire.errors import BrokerError, UnsupportedVersion
 from kwire.messages import a32_describe_configs as described
@@ -21,10 +22,10 @@ NODES = [ConfigResource(ResourceType.BROKER, str(node_id)) for node_id in range(
 EVERY_BROKER = ConfigResource(ResourceType.BROKER, "")
 
 
-def client(quorum: ScriptedQuorum, kind: str = "bootstrap_controllers") -> Configs:
+def client(quorum: ScriptedQuorum, kind: str = "bootstrap_controllers") -> AdminClient:
     if kind == "bootstrap_servers":
-        return Configs(bootstrap_servers=quorum.addresses(), timeout=60)
-    return Configs(bootstrap_controllers=quorum.addresses(), timeout=60)
+        return AdminClient(bootstrap_servers=quorum.addresses(), timeout=60)
+    return AdminClient(bootstrap_controllers=quorum.addresses(), timeout=60)
 
 
 def described_by(quorum: ScriptedQuorum, *configs: described.DescribeConfigsResourceResult) -> None:

@@ -9,14 +9,14 @@ from typing import cast
 
 import pytest
 
-from kwire.admin import registry
+from kwire.admin import AdminClient, registry
 from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.driver import IN_FLIGHT
 from kwire.admin.errors import MissingFromAnswer, NodeNotFound, OutcomeUnknown, ReadOnly, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_partition import TopicPartition
-from kwire.admin.topics import NewTopic, Topics
+from kwire.admin.topics import NewTopic
 from kwire.codec.declaration import Response
 from kwire.errors import (
     AnswerLost,
@@ -128,11 +128,11 @@ def client(brokers: ScriptedBrokers, timeout: float = PATIENCE, **options: bool)
 
 
 async def delete(admin: ClusterClient, *groups: str) -> Outcomes[str, None]:
-    return await admin._driver.run(DELETE_GROUPS, groups, None)
+    return await admin.driver.run(DELETE_GROUPS, groups, None)
 
 
 async def latest(admin: ClusterClient, *keys: TopicPartition) -> Outcomes[TopicPartition, int]:
-    return await admin._driver.run(LIST_OFFSETS, keys, -1)
+    return await admin.driver.run(LIST_OFFSETS, keys, -1)
 
 
 async def test_keys_go_to_their_own_nodes_in_one_request_each() -> None:
@@ -359,7 +359,7 @@ async def test_every_broker_is_asked_and_one_error_hides_no_other_answer() -> No
             answer = listing.ListGroupsResponse(error_code=code)
             node.scripts[listing.ListGroupsRequest] = partial(always, answer)
         async with client(three) as admin:
-            outcomes = await admin._driver.run_everywhere(operation, None)
+            outcomes = await admin.driver.run_everywhere(operation, None)
         assert dict(outcomes) == {0: 0, 2: 0}
         assert (
             str(outcomes.failed[1])
@@ -377,7 +377,7 @@ async def test_a_node_that_the_cluster_does_not_have_is_named() -> None:
         for node in two.nodes:
             node.scripts[listing.ListGroupsRequest] = lambda request: listing.ListGroupsResponse()
         async with client(two) as admin:
-            outcomes = await admin._driver.run(operation, [1, 7], None)
+            outcomes = await admin.driver.run(operation, [1, 7], None)
         assert dict(outcomes) == {1: 1}
         assert isinstance(outcomes.failed[7], NodeNotFound)
         assert str(outcomes.failed[7]) == "the cluster has no broker 7, only 0, 1"
@@ -390,7 +390,7 @@ async def test_a_broker_that_is_not_the_controller_of_a_zookeeper_cluster_is_not
             node.scripts[creation.CreateTopicsRequest] = lambda request: (
                 creation.CreateTopicsResponse(topics=[creation.CreatableTopicResult(name="t")])
             )
-        async with Topics(three.addresses[:1], timeout=PATIENCE) as admin:
+        async with AdminClient(three.addresses[:1], timeout=PATIENCE) as admin:
             (await admin.create_topics([NewTopic(name="t")])).all()
         asked = [len(node.requests(creation.CreateTopicsRequest)) for node in three.nodes]
         assert asked == [0, 0, 1]
@@ -414,7 +414,7 @@ async def test_what_controllers_do_not_serve_is_refused_before_a_byte() -> None:
 
 async def test_what_kip_919_does_not_list_needs_a_word() -> None:
     async with scripted_brokers(1) as one:
-        async with Topics(bootstrap_controllers=one.addresses) as admin:
+        async with AdminClient(bootstrap_controllers=one.addresses) as admin:
             with pytest.raises(UnsupportedEndpointType, match="not for controllers by KIP-919"):
                 await admin.create_topics([NewTopic(name="t")])
         assert one.nodes[0].asked == []
@@ -427,7 +427,7 @@ async def test_a_node_that_times_out_with_a_change_leaves_it_unknown() -> None:
                 topics=[creation.CreatableTopicResult(name="t", error_code=7)]
             )
         )
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             outcomes = await admin.create_topics([NewTopic(name="t")])
         assert isinstance(outcomes.failed["t"], OutcomeUnknown)
         assert len(one.nodes[0].requests(creation.CreateTopicsRequest)) == 1

@@ -6,12 +6,11 @@ from typing import cast
 
 import pytest
 
-from kwire.admin import registry
+from kwire.admin import AdminClient, registry
 from kwire.admin.cluster_client import ClusterClient
 from kwire.admin.driver import IN_FLIGHT
 from kwire.admin.errors import MissingFromAnswer, refusal
 from kwire.admin.operation import Operation
-from kwire.admin.topics import Topics
 from kwire.codec.declaration import Response
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from kwire.messages import a10_find_coordinator as coordinator
@@ -44,7 +43,7 @@ async def test_a_coordinator_that_the_answer_leaves_out_is_the_group_s_error() -
         )
         async with ClusterClient(one.addresses, timeout=PATIENCE) as admin:
             with pytest.raises(MissingFromAnswer, match="a"):
-                await admin._driver.run(DELETE_GROUPS, ["a"], None)
+                await admin.driver.run(DELETE_GROUPS, ["a"], None)
 
 
 @in_virtual_time
@@ -59,7 +58,7 @@ async def test_a_node_does_not_answer_for_keys_that_another_was_asked_for() -> N
         two.nodes[0].scripts[deletion.DeleteGroupsRequest] = both
         two.nodes[1].scripts[deletion.DeleteGroupsRequest] = lambda request: SILENCE
         async with ClusterClient(two.addresses, timeout=0.5) as admin:
-            outcomes = await admin._driver.run(DELETE_GROUPS, ["a", "b"], None)
+            outcomes = await admin.driver.run(DELETE_GROUPS, ["a", "b"], None)
         assert dict(outcomes) == {"a": None}
         assert list(outcomes.unknown) == ["b"]
 
@@ -75,7 +74,7 @@ async def test_a_node_that_always_has_another_page_does_not_outlast_the_deadline
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[pages.DescribeTopicPartitionsRequest] = endless
         begin = time.monotonic()
-        async with Topics(one.addresses, timeout=0.3) as admin, asyncio.timeout(PATIENCE):
+        async with AdminClient(one.addresses, timeout=0.3) as admin, asyncio.timeout(PATIENCE):
             with pytest.raises(AnswerLost):
                 await admin.describe_topics(["t"])
         assert time.monotonic() - begin < 0.4
@@ -88,7 +87,7 @@ async def test_a_page_behind_the_last_topic_is_not_asked_for_as_if_for_every_top
 
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[pages.DescribeTopicPartitionsRequest] = behind
-        async with Topics(one.addresses, timeout=PATIENCE) as admin:
+        async with AdminClient(one.addresses, timeout=PATIENCE) as admin:
             with pytest.raises(MissingFromAnswer):
                 await admin.describe_topics(["t"])
 
@@ -99,7 +98,7 @@ async def test_operations_that_wait_for_others_keep_their_own_deadline() -> None
         one.coordinators = {"a": 0}
         one.nodes[0].scripts[deletion.DeleteGroupsRequest] = lambda request: SILENCE
         async with ClusterClient(one.addresses, request_timeout=PATIENCE) as admin:
-            run = admin._driver.run
+            run = admin.driver.run
             slow = [
                 asyncio.create_task(run(DELETE_GROUPS, ["a"], None, timeout=PATIENCE))
                 for _ in range(IN_FLIGHT)
@@ -118,7 +117,7 @@ async def test_operations_that_wait_for_others_keep_their_own_deadline() -> None
 
 async def test_a_text_in_place_of_a_list_is_refused_before_its_letters_are_deleted() -> None:
     async with scripted_brokers(1) as one:
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             with pytest.raises(InvalidValue, match="a list, not the text 'ab'"):
                 await admin.delete_topics("ab")
         assert one.nodes[0].asked == []
@@ -134,7 +133,7 @@ async def test_ten_thousand_topics_are_deleted_without_squaring_their_number() -
     names = [f"t{number}" for number in range(10_000)]
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[topic_deletion.DeleteTopicsRequest] = delete
-        async with Topics(one.addresses, timeout=PATIENCE) as admin:
+        async with AdminClient(one.addresses, timeout=PATIENCE) as admin:
             await admin.list_topics()
             begin = time.process_time()
             assert len(await admin.delete_topics(names)) == len(names)
@@ -154,8 +153,8 @@ async def test_a_broker_that_came_back_at_another_address_is_found_there() -> No
                 logdirs.DescribeLogDirsResponse()
             )
         async with ClusterClient(two.addresses[:1], timeout=PATIENCE) as admin:
-            assert dict(await admin._driver.run_everywhere(operation, None)) == {0: 7, 1: 7}
+            assert dict(await admin.driver.run_everywhere(operation, None)) == {0: 7, 1: 7}
             await two.nodes[1].stop()
             two.nodes[1].port = 0
             await two.nodes[1].start()
-            assert dict(await admin._driver.run(operation, [1], None, timeout=10)) == {1: 7}
+            assert dict(await admin.driver.run(operation, [1], None, timeout=10)) == {1: 7}

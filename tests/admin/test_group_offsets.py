@@ -5,10 +5,9 @@ from typing import cast
 
 import pytest
 
+from kwire.admin import AdminClient
 from kwire.admin.errors import MissingFromAnswer
-from kwire.admin.group_lag import GroupLags
 from kwire.admin.group_offsets import OffsetAndMetadata
-from kwire.admin.group_seek import GroupSeeks
 from kwire.admin.group_seek_target import AtOffset
 from kwire.admin.list_groups import listed_groups
 from kwire.admin.topic_partition import TopicPartition
@@ -30,8 +29,8 @@ ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 UNSTABLE = 88
 
 
-def client(brokers: ScriptedBrokers) -> GroupSeeks:
-    return GroupSeeks(brokers.addresses, timeout=60)
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(brokers.addresses, timeout=60)
 
 
 def fetched(group: str, *partitions: tuple[int, int, int]) -> fetch.OffsetFetchResponseGroup:
@@ -215,7 +214,7 @@ def a_group_that_reads_orders(brokers: ScriptedBrokers, members: int = 0) -> Non
 async def test_a_partition_without_a_leader_costs_its_lag_and_not_the_deadline() -> None:
     async with scripted_brokers(1) as brokers:
         a_group_that_reads_orders(brokers)
-        async with GroupLags(brokers.addresses, timeout=3) as admin:
+        async with AdminClient(brokers.addresses, timeout=3) as admin:
             listed = await admin.list_groups()
             names = [group.group_id for group in listed_groups(listed)]
             began = time.monotonic()

@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 
+from kwire.admin import AdminClient
 from kwire.admin.errors import MissingFromAnswer, OutcomeUnknown, WrongGroupType
 from kwire.admin.group_descriptions import (
     ClassicGroupDescription,
@@ -13,7 +14,6 @@ from kwire.admin.group_descriptions import (
     ShareGroupDescription,
     assigned_partitions,
 )
-from kwire.admin.groups import Groups
 from kwire.admin.list_groups import listed_groups
 from kwire.admin.remove_group_members import MemberToRemove
 from kwire.admin.topic_partition import TopicPartition
@@ -37,8 +37,8 @@ NOT_COORDINATOR = 16
 LOADING = 14
 
 
-def client(brokers: ScriptedBrokers) -> Groups:
-    return Groups(brokers.addresses, timeout=60)
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(brokers.addresses, timeout=60)
 
 
 def offer(node: ScriptedNode, **versions: tuple[int, int]) -> None:

@@ -4,7 +4,9 @@ from functools import partial
 
 import pytest
 
-from kwire.admin.partitions import HIGH_WATERMARK, ElectionOutcome, ElectionType, Partitions
+from kwire.admin import AdminClient
+from kwire.admin.partition_options import ElectionType
+from kwire.admin.partitions import HIGH_WATERMARK, ElectionOutcome
 from kwire.admin.topic_partition import TopicPartition
 from kwire.codec.declaration import Response
 from kwire.errors import BrokerError, UnsupportedVersion
@@ -19,8 +21,8 @@ A0, A1, B0 = (TopicPartition.parse(text) for text in ("a-0", "a-1", "b-0"))
 OUT_OF_RANGE, NOT_NEEDED, NOBODY_LEADS, NOT_CONTROLLER = 1, 84, 83, 41
 
 
-def client(brokers: ScriptedBrokers) -> Partitions:
-    return Partitions(bootstrap_servers=brokers.addresses, timeout=60)
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(bootstrap_servers=brokers.addresses, timeout=60)
 
 
 def deleted(codes: dict[TopicPartition, int], request: RequestFrame) -> Response:

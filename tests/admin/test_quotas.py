@@ -2,7 +2,8 @@
 
 import pytest
 
-from kwire.admin.quotas import ClientQuotas, QuotaEntity, QuotaFilter
+from kwire.admin import AdminClient
+from kwire.admin.quotas import QuotaEntity, QuotaFilter
 from kwire.errors import BrokerError, InvalidValue
 from kwire.messages import a48_describe_client_quotas as described
 from kwire.messages import a49_alter_client_quotas as altered
@@ -13,8 +14,8 @@ ALICE = QuotaEntity.of(user="alice")
 ALICES_CLIENTS = QuotaEntity.of(user="alice", client_id=None)
 
 
-def client(brokers: ScriptedBrokers) -> ClientQuotas:
-    return ClientQuotas(bootstrap_servers=brokers.addresses, timeout=60)
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(bootstrap_servers=brokers.addresses, timeout=60)
 
 
 def test_an_entity_reads_user_first_and_tells_a_default_from_no_name() -> None:

@@ -4,7 +4,8 @@ from functools import partial
 
 import pytest
 
-from kwire.admin.reassignments import OngoingReassignment, Reassignments
+from kwire.admin import AdminClient
+from kwire.admin.reassignments import OngoingReassignment
 from kwire.admin.topic_partition import TopicPartition
 from kwire.codec.declaration import Response
 from kwire.errors import UnsupportedVersion
@@ -19,8 +20,8 @@ A0, A1, B0 = (TopicPartition.parse(text) for text in ("a-0", "a-1", "b-0"))
 NOTHING_MOVES, NOT_CONTROLLER = 85, 41
 
 
-def client(quorum: ScriptedQuorum) -> Reassignments:
-    return Reassignments(bootstrap_controllers=quorum.addresses(), timeout=60)
+def client(quorum: ScriptedQuorum) -> AdminClient:
+    return AdminClient(bootstrap_controllers=quorum.addresses(), timeout=60)
 
 
 def answer(codes: dict[TopicPartition, int], request: RequestFrame) -> Response:

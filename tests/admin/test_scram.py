@@ -4,9 +4,9 @@ from base64 import b64decode
 
 import pytest
 
+from kwire.admin import AdminClient
 from kwire.admin.scram import (
     ScramCredentialInfo,
-    ScramCredentials,
     ScramDeletion,
     ScramKey,
     ScramMechanism,
@@ -22,8 +22,8 @@ from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_broke
 SHA_256, SHA_512 = ScramMechanism
 
 
-def client(brokers: ScriptedBrokers) -> ScramCredentials:
-    return ScramCredentials(bootstrap_servers=brokers.addresses, timeout=60)
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(bootstrap_servers=brokers.addresses, timeout=60)
 
 
 def upsertion(user: str = "user", mechanism: ScramMechanism = SHA_256) -> ScramUpsertion:

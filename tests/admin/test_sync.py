@@ -7,23 +7,25 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from admin_clients.__main__ import TEXTS, formatted
 from kwire.admin import client, sync
 from kwire.admin.cluster_client import ClusterClient
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from real_kafka import free_port
 from scripted_quorum import LEADER_EPOCH, ScriptedQuorum, scripted_quorum
-from synchronous_admin.__main__ import PATH, formatted
 from tests.support.eventually import TOO_LONG
 
 PATIENCE = 60.0
 
 
-def test_it_is_what_the_generator_writes() -> None:
-    assert PATH.read_text() == formatted()
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_a_client_is_what_the_generator_writes(path: Path) -> None:
+    assert path.read_text() == formatted(path)
 
 
 def test_it_has_every_operation_with_the_same_parameters() -> None:

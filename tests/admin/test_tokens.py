@@ -2,8 +2,8 @@
 
 import pytest
 
+from kwire.admin import AdminClient
 from kwire.admin.errors import OutcomeUnknown
-from kwire.admin.tokens import DelegationTokens
 from kwire.errors import BrokerError, InvalidValue, UnsupportedVersion
 from kwire.messages import a38_create_delegation_token as created
 from kwire.messages import a40_expire_delegation_token as expired
@@ -16,8 +16,8 @@ from tests.support.admin.scripted_brokers import ScriptedBrokers, scripted_broke
 HMAC = b"0123456789-secret"
 
 
-def client(brokers: ScriptedBrokers) -> DelegationTokens:
-    return DelegationTokens(bootstrap_servers=brokers.addresses, timeout=60)
+def client(brokers: ScriptedBrokers) -> AdminClient:
+    return AdminClient(bootstrap_servers=brokers.addresses, timeout=60)
 
 
 def create(request: RequestFrame) -> created.CreateDelegationTokenResponse:

@@ -4,8 +4,9 @@ import re
 from typing import cast
 from uuid import UUID
 
+from kwire.admin import AdminClient
 from kwire.admin.topic_descriptions import PartitionDescription
-from kwire.admin.topics import NewTopic, TopicGrowth, Topics
+from kwire.admin.topics import NewTopic, TopicGrowth
 from kwire.codec.declaration import Request, Response
 from kwire.errors import UnsupportedVersion
 from kwire.messages import a03_metadata as metadata
@@ -41,7 +42,7 @@ async def test_a_topic_without_numbers_is_left_to_the_brokers_defaults() -> None
                 ]
             )
         )
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             outcomes = await admin.create_topics([NewTopic(name="t", configs={"a": "1"})])
         request = cast(creation.CreateTopicsRequest, only(one, creation.CreateTopicsRequest))
         (topic,) = request.topics
@@ -57,7 +58,7 @@ async def test_an_assignment_takes_the_place_of_both_numbers() -> None:
         one.nodes[0].scripts[creation.CreateTopicsRequest] = lambda request: (
             creation.CreateTopicsResponse(topics=[creation.CreatableTopicResult(name="t")])
         )
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             await admin.create_topics(
                 [NewTopic(name="t", partitions=9, assignments=[[1, 2], [2, 3]])], validate_only=True
             )
@@ -82,7 +83,7 @@ def deleted(request: RequestFrame) -> Response:
 async def test_topics_are_deleted_by_name_and_by_id() -> None:
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[deletion.DeleteTopicsRequest] = deleted
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             outcomes = await admin.delete_topics(["t", TOPIC_ID])
         assert dict(outcomes) == {"t": None, TOPIC_ID: None}
 
@@ -96,7 +97,7 @@ async def test_an_old_node_deletes_by_name_only() -> None:
         node.scripts[ApiVersionsRequest] = lambda request: api_versions(
             DescribeClusterRequest, DeleteTopics=(0, 5)
         )
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             assert dict(await admin.delete_topics(["t"])) == {"t": None}
             request = cast(deletion.DeleteTopicsRequest, only(one, deletion.DeleteTopicsRequest))
             assert request.topic_names == ("t",)
@@ -133,7 +134,7 @@ def page(request: RequestFrame) -> Response:
 async def test_pages_of_partitions_are_put_together() -> None:
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[pages.DescribeTopicPartitionsRequest] = page
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             outcomes = await admin.describe_topics(["b", "a"])
         assert [partition.partition for partition in outcomes["a"].partitions] == [0, 1]
         assert outcomes["b"].partitions == (
@@ -162,7 +163,7 @@ async def test_a_node_that_always_has_another_page_does_not_hold_the_client() ->
 
     async with scripted_brokers(1) as one:
         one.nodes[0].scripts[pages.DescribeTopicPartitionsRequest] = endless
-        async with Topics(one.addresses, timeout=0.3) as admin:
+        async with AdminClient(one.addresses, timeout=0.3) as admin:
             failed: Exception | None = None
             try:
                 failed = (await admin.describe_topics(["a"])).failed["a"]
@@ -174,7 +175,7 @@ async def test_a_node_that_always_has_another_page_does_not_hold_the_client() ->
 async def test_a_broker_without_pages_is_asked_for_metadata() -> None:
     async with scripted_brokers(1) as one:
         one.leaders = {("t", 0): 0, ("t", 1): 0}
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             outcomes = await admin.describe_topics(["t", "nowhere"])
         assert [partition.partition for partition in outcomes["t"].partitions] == [0, 1]
         assert outcomes["t"].partitions[0].elr is None
@@ -193,7 +194,7 @@ async def test_growth_names_the_new_number_and_the_replicas_of_the_new_partition
                 results=[growth.CreatePartitionsTopicResult(name="t", error_code=37)]
             )
         )
-        async with Topics(one.addresses) as admin:
+        async with AdminClient(one.addresses) as admin:
             outcomes = await admin.create_partitions(
                 {"t": TopicGrowth(partitions=2, assignments=[[1]])}
             )
@@ -214,8 +215,10 @@ TOOL = "org.apache.kafka.tools.TopicCommand"
 async def test_brokers_the_metadata_log_and_kafkas_tool_describe_the_same(quorum: Cluster) -> None:
     name = "topics-described-thrice"
     async with (
-        Topics(quorum.bootstrap_servers, timeout=PATIENCE) as brokers,
-        Topics(bootstrap_controllers=quorum.bootstrap_controllers, timeout=PATIENCE) as controllers,
+        AdminClient(quorum.bootstrap_servers, timeout=PATIENCE) as brokers,
+        AdminClient(
+            bootstrap_controllers=quorum.bootstrap_controllers, timeout=PATIENCE
+        ) as controllers,
     ):
         (await brokers.create_topics([NewTopic(name=name, partitions=3)])).all()
         try:

@@ -8,8 +8,9 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from kwire.admin import AdminClient
 from kwire.exporter.collector import REPLICA_LIMIT, ExporterCollector
-from kwire.exporter.quorum_watch import QuorumClient, QuorumWatch
+from kwire.exporter.quorum_watch import QuorumWatch
 from tests.support.exporter.metric_names import metric_table, served_families
 from tests.support.exporter.watches import (
     LED,
@@ -70,7 +71,7 @@ def test_without_a_leader_nothing_of_the_quorum_is_told() -> None:
 
 
 def test_before_the_first_poll_no_time_is_told() -> None:
-    watch = QuorumWatch(cast(QuorumClient, None), 5.0)
+    watch = QuorumWatch(cast(AdminClient, None), 5.0)
     families = {series.partition("[")[0] for series in scrape(ExporterCollector(watch, None))}
     assert families == {
         "kafka_quorum_up",

@@ -10,8 +10,9 @@ from typing import cast
 import pytest
 
 import scripted_quorum
+from kwire.admin import AdminClient
 from kwire.exporter.cluster_watch import ClusterCounts, ClusterWatch
-from kwire.exporter.quorum_watch import QuorumClient, QuorumWatch
+from kwire.exporter.quorum_watch import QuorumWatch
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 from kwire.net.address import Address
 from kwire.observer import LiveImage
@@ -24,7 +25,7 @@ from tests.support.virtual_time import in_virtual_time
 async def watched(interval: float = 5.0) -> AsyncIterator[tuple[ScriptedQuorum, QuorumWatch]]:
     async with (
         scripted_quorum.scripted_quorum(1) as quorum,
-        QuorumClient(bootstrap_controllers=quorum.addresses()) as client,
+        AdminClient(bootstrap_controllers=quorum.addresses()) as client,
     ):
         yield quorum, QuorumWatch(client, interval)
 

@@ -16,11 +16,14 @@ def sources() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+GENERATED_CLIENTS = frozenset(PACKAGE / "admin" / name for name in ("client.py", "sync.py"))
+
+
 def is_generated(path: Path) -> bool:
     """True for a module that a script in fixtures/ writes."""
     if path.parent == PACKAGE / "configs":
         return path.name.endswith("_keys.py")
-    return path == PACKAGE / "admin" / "sync.py" or declarations.is_generated(path)
+    return path in GENERATED_CLIENTS or declarations.is_generated(path)
 
 
 def build(folder: Path, target: str, source: Path = ROOT, **variables: str) -> Path:

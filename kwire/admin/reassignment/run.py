@@ -12,13 +12,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from kwire.admin.driver import Driver
 from kwire.admin.errors import ReassignmentChanged, ReassignmentRefused
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.reassignment.client import ReassignmentClient, ThrottleRemoval
 from kwire.admin.reassignment.journal import ThrottleJournal
 from kwire.admin.reassignment.moving_cluster import MovingCluster
 from kwire.admin.reassignment.plan import ReplicaMove
-from kwire.admin.reassignments import OngoingReassignment
+from kwire.admin.reassignment.requests import (
+    ThrottleRemoval,
+    fetch_moving_cluster,
+    remove_throttle,
+    set_throttle,
+)
+from kwire.admin.reassignments import (
+    OngoingReassignment,
+    alter_partition_reassignments,
+    list_partition_reassignments,
+)
 from kwire.admin.topic_partition import TopicPartition, by_topic
 from kwire.errors import ConnectionFailed, KwireError
 
@@ -62,7 +72,7 @@ class RunOptions:
 
 
 async def run_reassignment(
-    admin: ReassignmentClient,
+    driver: Driver,
     journal: ThrottleJournal,
     cluster: MovingCluster,
     targets: Mapping[TopicPartition, Sequence[int]],
@@ -80,14 +90,14 @@ async def run_reassignment(
     6. Look where the replicas are.
     """
     # 1.
-    options.throttle_removed(await admin.remove_throttle(journal))
+    options.throttle_removed(await remove_throttle(driver, journal))
     moves = moves_to(cluster, targets)
     live = [node.node_id for node in cluster.layout.brokers.values() if not node.is_fenced]
     keep = False
     try:
         # 2.
         if options.rate is not None:
-            await admin.set_throttle(journal, moves, live, options.rate)
+            await set_throttle(driver, journal, moves, live, options.rate)
         # 3.
         changes = {
             key: list(replicas)
@@ -95,18 +105,18 @@ async def run_reassignment(
             if cluster.layout.partitions[key].replicas != tuple(replicas)
             or cluster.waits_for_nothing(key)
         }
-        begun = await admin.alter_partition_reassignments(changes)
+        begun = await alter_partition_reassignments(driver, changes)
         open_keys = [key for key in targets if key not in begun.failed]
         # 4.
         if options.wait:
-            await _wait(admin, open_keys, options.progress)
+            await _wait(driver, open_keys, options.progress)
         keep = not options.wait and bool(open_keys)
     finally:
         # 5.
         if not keep:
-            options.throttle_removed(await admin.remove_throttle(journal))
+            options.throttle_removed(await remove_throttle(driver, journal))
     # 6.
-    return Outcomes({**await _settled_states(admin, targets, open_keys), **begun.failed})
+    return Outcomes({**await _settled_states(driver, targets, open_keys), **begun.failed})
 
 
 def moves_to(
@@ -152,10 +162,10 @@ def check_targets(
 
 
 async def move_states(
-    admin: ReassignmentClient, targets: Mapping[TopicPartition, Sequence[int]]
+    driver: Driver, targets: Mapping[TopicPartition, Sequence[int]]
 ) -> dict[TopicPartition, MoveState | KwireError]:
     """Return where each partition is on its way, or that it is on another."""
-    cluster = await admin.moving_cluster(list(by_topic(targets)))
+    cluster = await fetch_moving_cluster(driver, list(by_topic(targets)))
     states: dict[TopicPartition, MoveState | KwireError] = {}
     for key, replicas in targets.items():
         target, found = tuple(replicas), cluster.layout.partitions.get(key)
@@ -173,7 +183,7 @@ async def move_states(
 
 
 async def _settled_states(
-    admin: ReassignmentClient,
+    driver: Driver,
     targets: Mapping[TopicPartition, Sequence[int]],
     begun: Collection[TopicPartition],
 ) -> dict[TopicPartition, MoveState | KwireError]:
@@ -181,7 +191,7 @@ async def _settled_states(
     # A broker may hear of the end of a move after the controller has ceased to list it.
     until = time.monotonic() + SETTLING
     while True:
-        states = await move_states(admin, targets)
+        states = await move_states(driver, targets)
         elsewhere = any(isinstance(states[key], ReassignmentChanged) for key in begun)
         if not elsewhere or time.monotonic() > until:
             return states
@@ -189,7 +199,7 @@ async def _settled_states(
 
 
 async def _wait(
-    admin: ReassignmentClient,
+    driver: Driver,
     partitions: Collection[TopicPartition],
     progress: Callable[[MoveProgress], None],
 ) -> None:
@@ -198,7 +208,7 @@ async def _wait(
     answered = time.monotonic()
     while partitions:
         try:
-            ongoing = await admin.list_partition_reassignments(partitions)
+            ongoing = await list_partition_reassignments(driver, partitions)
         except ConnectionFailed:
             if time.monotonic() - answered > PATIENCE:
                 raise

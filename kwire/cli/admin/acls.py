@@ -16,7 +16,8 @@ from kwire.cli.watching import Watch, ask_and_show
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
-    from kwire.admin.acls import AclBinding, AclFilter, Acls
+    from kwire.admin import AdminClient
+    from kwire.admin.acls import AclBinding, AclFilter
     from kwire.admin.outcomes import Outcomes
     from kwire.cli.admin.acl_words import AclWords
     from kwire.errors import KwireError
@@ -121,7 +122,6 @@ def describe_acls(
     kwire acls list --principal User:alice --bootstrap-server localhost:9092
     kwire acls list --topic orders --resource-pattern-type match --bootstrap-server localhost:9092
     """
-    from kwire.admin.acls import Acls
     from kwire.cli.admin.acl_words import AclWords, acl_values
 
     words = AclWords(
@@ -140,7 +140,7 @@ def describe_acls(
     def show(acls: list[AclBinding]) -> None:
         output.show(Table("acls", COLUMNS, map(acl_values, acls)), empty="no ACLs")
 
-    ask_and_show(cluster, output, Acls, lambda admin: _matching(admin, filters), show, watch)
+    ask_and_show(cluster, output, lambda admin: _matching(admin, filters), show, watch)
 
 
 @app.command("add")
@@ -174,7 +174,6 @@ def create_acls(
     \b
     kwire acls add --producer --topic orders --allow-principal User:alice --bootstrap-server b:9092
     """
-    from kwire.admin.acls import Acls
     from kwire.cli.admin.acl_words import AclWords
 
     words = AclWords(
@@ -196,7 +195,7 @@ def create_acls(
     )
     bindings = words.bindings()
     _warn_of_hosts(output, words)
-    output.show(cluster.run(Acls, lambda admin: _add(admin, bindings, dry_run)))
+    output.show(cluster.run(lambda admin: _add(admin, bindings, dry_run)))
 
 
 @app.command("remove")
@@ -232,7 +231,6 @@ def delete_acls(
     \b
     kwire acls remove --topic orders --allow-principal User:alice --bootstrap-server b:9092
     """
-    from kwire.admin.acls import Acls
     from kwire.cli.admin.acl_words import AclWords
 
     words = AclWords(
@@ -256,7 +254,7 @@ def delete_acls(
     if not words.names_something:
         raise WrongUsage("name a resource or a principal: this would remove every ACL.")
     filters = words.filters()
-    table = cluster.run(Acls, lambda admin: _remove(admin, filters, dry_run=dry_run, yes=yes))
+    table = cluster.run(lambda admin: _remove(admin, filters, dry_run=dry_run, yes=yes))
     output.show(table, empty="no ACL matches")
 
 
@@ -265,14 +263,14 @@ def _warn_of_hosts(output: Output, words: AclWords) -> None:
         output.warn(f"Kafka compares addresses, never names: no client comes from {hosts[0]!r}")
 
 
-async def _matching(admin: Acls, filters: Iterable[AclFilter]) -> list[AclBinding]:
+async def _matching(admin: AdminClient, filters: Iterable[AclFilter]) -> list[AclBinding]:
     found: set[AclBinding] = set()
     for acl_filter in filters:
         found.update(await admin.describe_acls(acl_filter))
     return sorted(found)
 
 
-async def _add(admin: Acls, bindings: list[AclBinding], dry_run: bool) -> Table:
+async def _add(admin: AdminClient, bindings: list[AclBinding], dry_run: bool) -> Table:
     """Add ACLs; say of each whether it was there before."""
     from kwire.admin.acls import AclFilter
     from kwire.admin.outcomes import Outcomes
@@ -299,7 +297,9 @@ async def _add(admin: Acls, bindings: list[AclBinding], dry_run: bool) -> Table:
     )
 
 
-async def _remove(admin: Acls, filters: Iterable[AclFilter], *, dry_run: bool, yes: bool) -> Table:
+async def _remove(
+    admin: AdminClient, filters: Iterable[AclFilter], *, dry_run: bool, yes: bool
+) -> Table:
     """Show the ACLs, ask, and remove exactly those: others may have been added since."""
     from kwire.admin.acls import AclFilter
     from kwire.admin.outcomes import Outcomes

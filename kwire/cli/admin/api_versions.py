@@ -43,9 +43,7 @@ def api_versions(
     \b
     kwire api-versions --bootstrap-controller localhost:9093
     """
-    from kwire.admin.node_versions import NodeVersions
-
-    outcomes = cluster.run(NodeVersions, lambda admin: admin.node_api_versions(node))
+    outcomes = cluster.run(lambda admin: admin.node_api_versions(node))
     output.show(Table("apiVersions", COLUMNS, _rows(outcomes), key="api"))
 
 

@@ -16,7 +16,7 @@ from kwire.cli.output import Column, Output, Table, dry_run_facts
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
-    from kwire.admin.cluster import ClusterNodes
+    from kwire.admin import AdminClient
     from kwire.admin.cluster_description import ClusterDescription
     from kwire.admin.outcomes import Outcomes
     from kwire.image.broker import BrokerRegistration
@@ -57,17 +57,16 @@ def list_brokers(cluster: ClusterOptions, output: Output) -> None:
 
 
 def _with_fenced(cluster: ClusterOptions, output: Output) -> ClusterDescription:
-    from kwire.admin.cluster import ClusterNodes
     from kwire.errors import UnsupportedVersion
 
-    async def describe(admin: ClusterNodes) -> ClusterDescription:
+    async def describe(admin: AdminClient) -> ClusterDescription:
         try:
             return await admin.describe_cluster(include_fenced_brokers=True)
         except UnsupportedVersion as error:
             output.warn(str(error))
             return await admin.describe_cluster()
 
-    return cluster.run(ClusterNodes, describe)
+    return cluster.run(describe)
 
 
 def _registered(cluster: ClusterOptions) -> dict[int, BrokerRegistration]:
@@ -161,9 +160,7 @@ def _refuse_replicas(cluster: ClusterOptions, broker_ids: list[int]) -> None:
     """Raise CommandFailed if partitions have one of these brokers as replica."""
     from collections import Counter
 
-    from kwire.admin.topics import Topics
-
-    topics = cluster.run(Topics, lambda admin: admin.describe_topics())
+    topics = cluster.run(lambda admin: admin.describe_topics())
     listing = Counter(
         replica
         for topic in topics.values()
@@ -208,11 +205,10 @@ def _checked(broker_ids: list[int], states: dict[int, bool]) -> Outcomes[int, No
 
 def _unregister(cluster: ClusterOptions, broker_ids: list[int]) -> Outcomes[int, None]:
     """Unregister one broker after the other; what fails for one does not stop the others."""
-    from kwire.admin.cluster import ClusterNodes
     from kwire.admin.outcomes import Outcomes
     from kwire.errors import BrokerError, KwireError
 
-    async def unregister(admin: ClusterNodes) -> dict[int, KwireError | None]:
+    async def unregister(admin: AdminClient) -> dict[int, KwireError | None]:
         results: dict[int, KwireError | None] = {}
         for broker_id in broker_ids:
             try:
@@ -222,4 +218,4 @@ def _unregister(cluster: ClusterOptions, broker_ids: list[int]) -> Outcomes[int,
                 results[broker_id] = error
         return results
 
-    return Outcomes(cluster.run(ClusterNodes, unregister))
+    return Outcomes(cluster.run(unregister))

@@ -40,9 +40,7 @@ def cluster_id(cluster: ClusterOptions, output: Output) -> None:
     \b
     kwire cluster id --bootstrap-controller localhost:9093
     """
-    from kwire.admin.cluster import ClusterNodes
-
-    described = cluster.run(ClusterNodes, lambda admin: admin.describe_cluster())
+    described = cluster.run(lambda admin: admin.describe_cluster())
     text = harmless(described.cluster_id)
     output.show_document({"clusterId": text}, lambda: screen().print(f"Cluster ID: {text}"))
 
@@ -64,13 +62,9 @@ def cluster_endpoints(
     \b
     kwire cluster endpoints --fenced --bootstrap-server localhost:9092
     """
-    from kwire.admin.cluster import ClusterNodes
-
     if fenced and cluster.controller:
         raise WrongUsage("--fenced is for --bootstrap-server: controllers list controllers.")
-    described = cluster.run(
-        ClusterNodes, lambda admin: admin.describe_cluster(include_fenced_brokers=fenced)
-    )
+    described = cluster.run(lambda admin: admin.describe_cluster(include_fenced_brokers=fenced))
     rows = node_rows(described, _node_type(cluster))
     output.show(Table("endpoints", NODE_COLUMNS, rows), empty="no nodes")
 
@@ -85,13 +79,11 @@ def describe_cluster(cluster: ClusterOptions, output: Output) -> None:
     \b
     kwire cluster describe --bootstrap-server localhost:9092
     """
-    from kwire.admin.cluster import ClusterNodes
-    from kwire.admin.quorum import MetadataQuorum
     from kwire.errors import UnsupportedVersion
 
-    described = cluster.run(ClusterNodes, lambda admin: admin.describe_cluster())
+    described = cluster.run(lambda admin: admin.describe_cluster())
     try:
-        quorum = cluster.run(MetadataQuorum, lambda admin: admin.describe_metadata_quorum())
+        quorum = cluster.run(lambda admin: admin.describe_metadata_quorum())
         active: int | None = quorum.leader_id
     except UnsupportedVersion:
         active = described.controller_id  # with ZooKeeper brokers name the one that leads

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kwire.admin.configs import AlterConfigOperation, ConfigChange, ConfigEntry, Configs
+from kwire.admin.client import AdminClient
+from kwire.admin.configs import AlterConfigOperation, ConfigChange, ConfigEntry
 from kwire.admin.outcomes import Outcomes
 from kwire.cli.admin.config_resources import resource_values
 from kwire.cli.cluster_options import ClusterOptions
@@ -55,7 +56,7 @@ def alter(
 ) -> Table:
     """Make the same changes to each resource; return the table of what they did."""
 
-    async def run(admin: Configs) -> AlteredConfigs:
+    async def run(admin: AdminClient) -> AlteredConfigs:
         names = [change.name for change in changes]
         before = await admin.describe_configs(resources, names=names, synonyms=True)
         outcomes = await admin.incremental_alter_configs(
@@ -63,7 +64,7 @@ def alter(
         )
         return AlteredConfigs(before=before, outcomes=outcomes)
 
-    altered = cluster.run(Configs, run)
+    altered = cluster.run(run)
 
     def rows(resource: ConfigResource, _: None) -> Iterator[dict[str, Any]]:
         for change in changes:

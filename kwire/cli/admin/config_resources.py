@@ -5,9 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from kwire.admin.cluster import ClusterNodes
-from kwire.admin.configs import OF_ONE_NODE, Configs
-from kwire.admin.topics import Topics
+from kwire.admin import AdminClient
+from kwire.admin.configs import OF_ONE_NODE
 from kwire.cli.errors import WrongUsage
 from kwire.errors import UnsupportedVersion
 from kwire.messages.config_resource import ConfigResource, ResourceType
@@ -57,20 +56,17 @@ def resource_values(resource: ConfigResource) -> dict[str, Any]:
     }
 
 
-class EveryResource(Configs, ClusterNodes, Topics):
-    """The operations that it takes to find all resources of a type."""
-
-    async def resources(self, type: ResourceType) -> list[ConfigResource]:
-        """Return all resources of a type; of groups and client metrics those with a key set."""
-        if type in OF_ONE_NODE:
-            cluster = await self.describe_cluster()
-            nodes = [ConfigResource(type, str(node_id)) for node_id in sorted(cluster.nodes)]
-            shared = [ConfigResource(type, "")] if type is ResourceType.BROKER else []
-            return [*nodes, *shared]
-        try:
-            return sorted(await self.list_config_resources([type]))
-        except UnsupportedVersion:
-            if type is not ResourceType.TOPIC:
-                raise
-            topics = await self.list_topics()
-            return [ConfigResource(type, topic.name) for topic in topics]
+async def every_resource(admin: AdminClient, type: ResourceType) -> list[ConfigResource]:
+    """Return all resources of a type; of groups and client metrics those with a key set."""
+    if type in OF_ONE_NODE:
+        cluster = await admin.describe_cluster()
+        nodes = [ConfigResource(type, str(node_id)) for node_id in sorted(cluster.nodes)]
+        shared = [ConfigResource(type, "")] if type is ResourceType.BROKER else []
+        return [*nodes, *shared]
+    try:
+        return sorted(await admin.list_config_resources([type]))
+    except UnsupportedVersion:
+        if type is not ResourceType.TOPIC:
+            raise
+        topics = await admin.list_topics()
+        return [ConfigResource(type, topic.name) for topic in topics]

@@ -18,7 +18,8 @@ from kwire.cli.output import Column, Output, Table, hidden_text
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
-    from kwire.admin.configs import ConfigEntry, Configs
+    from kwire.admin import AdminClient
+    from kwire.admin.configs import ConfigEntry
     from kwire.admin.outcomes import Outcomes
     from kwire.messages.config_resource import ConfigResource
 
@@ -81,9 +82,8 @@ def describe_configs(
     kwire configs describe topic orders --bootstrap-server localhost:9092
     kwire configs describe broker 3000 --all --bootstrap-controller localhost:9093
     """
-    from kwire.admin.configs import Configs
     from kwire.cli.admin.config_resources import (
-        EveryResource,
+        every_resource,
         resource_type,
         resource_values,
         resources_named,
@@ -92,8 +92,8 @@ def describe_configs(
     kind = resource_type(type)
     named = [resource for name in names or [] for resource in resources_named(kind, name)]
 
-    async def describe(admin: Configs) -> Outcomes[ConfigResource, Mapping[str, ConfigEntry]]:
-        resources = await admin.resources(kind) if isinstance(admin, EveryResource) else named
+    async def describe(admin: AdminClient) -> Outcomes[ConfigResource, Mapping[str, ConfigEntry]]:
+        resources = named or await every_resource(admin, kind)
         return await admin.describe_configs(
             resources, names=key, synonyms=synonyms, documentation=docs
         )
@@ -112,7 +112,7 @@ def describe_configs(
         table = Table.of_outcomes("configs", columns, outcomes, rows, key_values=resource_values)
         output.show(table, empty="nobody set a value; --all shows the defaults")
 
-    ask_and_show(cluster, output, Configs if named else EveryResource, describe, show, watch)
+    ask_and_show(cluster, output, describe, show, watch)
 
 
 def _entry_columns(*, synonyms: bool, docs: bool) -> list[Column]:
@@ -268,11 +268,10 @@ def list_config_resources(
     \b
     kwire configs list --type client-metrics --bootstrap-server localhost:9092
     """
-    from kwire.admin.configs import Configs
     from kwire.cli.admin.config_resources import resource_type, resource_values
 
     types = [resource_type(word) for word in type or []]
-    listed = cluster.run(Configs, lambda admin: admin.list_config_resources(types))
+    listed = cluster.run(lambda admin: admin.list_config_resources(types))
     columns = [Column(key="resource"), Column(key="resourceType")]
     output.show(Table("resources", columns, map(resource_values, sorted(listed))), empty="nothing")
 

@@ -21,7 +21,7 @@ from kwire.cli.output import Column, Output, OutputForm, Table, dry_run_facts
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
-    from kwire.admin.features import FeatureMetadata, Features, UpgradeType
+    from kwire.admin.features import FeatureMetadata, UpgradeType
     from kwire.admin.outcomes import Outcomes
 
 app = typer.Typer(
@@ -73,14 +73,13 @@ def describe_features(
     \b
     kwire features describe --bootstrap-controller localhost:9093
     """
-    from kwire.admin.features import Features
 
-    async def describe(admin: Features) -> FeatureMetadata:
+    async def describe(admin: AdminClient) -> FeatureMetadata:
         if node is None:
             return await admin.describe_first_features()
         return await admin.describe_features(node_id=node)
 
-    features = cluster.run(Features, describe)
+    features = cluster.run(describe)
     output.show(Table("features", FEATURE_COLUMNS, _feature_rows(features)), empty="no features")
 
 
@@ -250,7 +249,6 @@ def _update(
     dry_run: bool,
 ) -> None:
     """Send the update and show each feature's level before and after it."""
-    from kwire.admin import AdminClient
     from kwire.admin.features import FeatureUpdate
     from kwire.messages.metadata_versions import KRAFT_VERSION
 
@@ -265,7 +263,7 @@ def _update(
             await _refuse_to_stay_static(admin, before)
         return before, await admin.update_features(updates, validate_only=dry_run)
 
-    before, outcomes = cluster.run(AdminClient, update)
+    before, outcomes = cluster.run(update)
 
     def levels(name: str) -> dict[str, Any]:
         finalized = before.finalized_features.get(name)

@@ -34,7 +34,7 @@ from kwire.cli.output import Column, Output, Table, error_document
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
-    from kwire.admin.group_lag import GroupLags
+    from kwire.admin import AdminClient
     from kwire.admin.list_groups import GroupListing
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.remove_group_members import MemberToRemove
@@ -78,11 +78,9 @@ def list_groups(
     \b
     kwire groups list --type consumer --state Empty --bootstrap-server localhost:9092
     """
-    from kwire.admin.groups import Groups
     from kwire.admin.list_groups import listed_groups
 
     listed = cluster.run(
-        Groups,
         lambda admin: admin.list_groups(
             types=types or (), states=states or (), protocols=protocol or ()
         ),
@@ -114,12 +112,10 @@ def describe_groups(
     kwire groups describe billing --bootstrap-server localhost:9092
     kwire groups describe billing --members -o wide --bootstrap-server localhost:9092
     """
-    from kwire.admin.group_lag import GroupLags
-
     if members + state + lag > 1:
         raise WrongUsage("give one of --members, --state and --lag.")
 
-    async def describe(admin: GroupLags) -> Table:
+    async def describe(admin: AdminClient) -> Table:
         listed = await admin.list_groups()
         names = groups or _all(listed)
         missing = [] if groups else [*unlisted_rows(listed)]
@@ -134,9 +130,7 @@ def describe_groups(
         return table("partitions", LAG_COLUMNS, [*rows_of(lags, lag_rows), *missing])
 
     empty = "no members" if members else "no groups"
-    ask_and_show(
-        cluster, output, GroupLags, describe, lambda shown: output.show(shown, empty=empty), watch
-    )
+    ask_and_show(cluster, output, describe, lambda shown: output.show(shown, empty=empty), watch)
 
 
 def _all(listed: Outcomes[int, tuple[GroupListing, ...]]) -> list[str]:
@@ -161,9 +155,8 @@ def describe_group_lag(
     \b
     kwire groups lag --at-least 1000 --watch 5 --bootstrap-server localhost:9092
     """
-    from kwire.admin.group_lag import GroupLags
 
-    async def ask(admin: GroupLags) -> list[Row]:
+    async def ask(admin: AdminClient) -> list[Row]:
         listed = await admin.list_groups()
         lags = await admin.describe_group_lag(groups or _all(listed), listed=listed)
         rows = [*rows_of(lags, lambda lag: [summary_row(lag)])]
@@ -174,7 +167,7 @@ def describe_group_lag(
     def show(rows: list[Row]) -> None:
         output.show(table("groups", SUMMARY_COLUMNS, rows), empty="no groups")
 
-    ask_and_show(cluster, output, GroupLags, ask, show, watch)
+    ask_and_show(cluster, output, ask, show, watch)
 
 
 @app.command("offsets")
@@ -193,13 +186,8 @@ def list_group_offsets(
     kwire groups offsets billing -o tsv --bootstrap-server localhost:9092
     """
     from kwire.admin.group_descriptions import GroupType
-    from kwire.admin.group_offsets import GroupOffsets
-    from kwire.admin.groups import Groups
 
-    class Client(GroupOffsets, Groups):
-        """Both themes on one connection."""
-
-    async def ask(admin: Client) -> dict[str, Any]:
+    async def ask(admin: AdminClient) -> dict[str, Any]:
         from kwire.admin.list_groups import listed_groups
 
         listed = await admin.list_groups(types=[GroupType.SHARE])
@@ -210,9 +198,7 @@ def list_group_offsets(
         entries = {**committed.entries(), **started.entries()}
         return {group: entries[group] for group in groups}
 
-    rows = [
-        row for group, found in cluster.run(Client, ask).items() for row in _offsets(group, found)
-    ]
+    rows = [row for group, found in cluster.run(ask).items() for row in _offsets(group, found)]
     columns = [
         GROUP,
         TOPIC,
@@ -269,7 +255,6 @@ def remove_group_members(
     \b
     kwire groups evict billing --instance billing-3 --yes --bootstrap-server localhost:9092
     """
-    from kwire.admin.groups import Groups
     from kwire.admin.remove_group_members import MemberToRemove
 
     chosen = [
@@ -280,7 +265,6 @@ def remove_group_members(
         raise WrongUsage("give --member or --instance, or --all.")
     confirm(f"Remove {'all members' if everyone else len(chosen)} from {group}?", yes=yes)
     outcomes = cluster.run(
-        Groups,
         lambda admin: admin.remove_group_members(
             group, None if everyone else chosen, reason=reason
         ),
@@ -320,10 +304,8 @@ def delete_groups(
     \b
     kwire groups delete billing-old --yes --bootstrap-server localhost:9092
     """
-    from kwire.admin.groups import Groups
-
     confirm(f"Delete {', '.join(groups)} with all offsets?", yes=yes)
-    outcomes = cluster.run(Groups, lambda admin: admin.delete_groups(groups))
+    outcomes = cluster.run(lambda admin: admin.delete_groups(groups))
     rows = [*rows_of(outcomes, lambda done: [])]
     deleted = {row["group"]: row for row in rows}
     done = "deleted"

@@ -26,6 +26,7 @@ from kwire.cli.output import (
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
+    from kwire.admin import AdminClient
     from kwire.admin.hanging_transactions import HangingSearch, HangingTransaction
     from kwire.admin.producers import ActiveProducer
     from kwire.admin.topic_partition import TopicPartition
@@ -61,13 +62,12 @@ def find_hanging_transactions(
     \b
     kwire transactions find-hanging --bootstrap-server localhost:9092
     """
-    from kwire.admin.hanging_transactions import HangingTransactions
     from kwire.admin.topic_partition import TopicPartition
 
     if partition is not None and topic is None:
         raise WrongUsage("--partition is a partition of --topic.")
 
-    async def search(admin: HangingTransactions) -> HangingSearch:
+    async def search(admin: AdminClient) -> HangingSearch:
         partitions = None
         if topic is not None and partition is not None:
             partitions = [TopicPartition(topic, partition)]
@@ -79,7 +79,7 @@ def find_hanging_transactions(
         )
 
     with _silent_coordinators():
-        found = cluster.run(HangingTransactions, search)
+        found = cluster.run(search)
     rows = [_row(transaction) for transaction in found.transactions]
     rows += [{"topic": name, **error_document(error)} for name, error in found.failed.items()]
     output.show(Table("transactions", COLUMNS, rows), empty="no hanging transactions")
@@ -168,8 +168,6 @@ def abort_transaction(
     \b
     kwire transactions abort orders-3 --start-offset 4711 --bootstrap-server localhost:9092
     """
-    from kwire.admin.hanging_transactions import HangingTransactions
-
     [key] = _single(
         named_partitions([partition_name] if partition_name else None, topic, partition)
     )
@@ -181,18 +179,17 @@ def abort_transaction(
             "give --start-offset, or --producer-id, --producer-epoch and --coordinator-epoch."
         )
 
-    async def prepare(admin: HangingTransactions) -> TransactionMarker:
+    async def prepare(admin: AdminClient) -> TransactionMarker:
         marker = option_marker or _marker(await _open_transaction(admin, key, start_offset))
         if not force:
             await _require_hanging(admin, key, marker.producer_id)
         return marker
 
     with _silent_coordinators():
-        marker = cluster.run(HangingTransactions, prepare)
+        marker = cluster.run(prepare)
     if not dry_run:
         confirm(f"Abort the transaction of producer {marker.producer_id} in {key}?", yes=yes)
         cluster.run(
-            HangingTransactions,
             lambda admin: admin.abort_transaction(
                 key, marker.producer_id, marker.producer_epoch, marker.coordinator_epoch
             ),

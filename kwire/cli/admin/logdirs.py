@@ -13,7 +13,8 @@ from kwire.cli.errors import WrongUsage
 from kwire.cli.output import Column, Output, Table, dry_run_facts
 
 if TYPE_CHECKING:
-    from kwire.admin.logdirs import LogDirs, ReplicaLogDirs
+    from kwire.admin import AdminClient
+    from kwire.admin.logdirs import ReplicaLogDirs
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.topic_partition import TopicPartitionReplica
 
@@ -56,11 +57,9 @@ def describe_log_dirs(
     kwire logdirs describe --bootstrap-server localhost:9092
     kwire logdirs describe --by topic --bootstrap-server localhost:9092
     """
-    from kwire.admin.logdirs import LogDirs
-
     brokers = [*(broker or []), *_numbers(broker_list)]
     topics = {*(topic or []), *filter(None, (topic_list or "").split(","))}
-    outcomes = cluster.run(LogDirs, lambda admin: admin.describe_log_dirs(brokers or None))
+    outcomes = cluster.run(lambda admin: admin.describe_log_dirs(brokers or None))
     output.show(log_dir_table(outcomes, by, lambda name: not topics or name in topics))
 
 
@@ -79,10 +78,8 @@ def describe_replica_log_dirs(cluster: ClusterOptions, output: Output, replicas:
     \b
     kwire logdirs replicas orders-3@1 orders-3@2 --bootstrap-server localhost:9092
     """
-    from kwire.admin.logdirs import LogDirs
-
     parsed_replicas = _parsed(replicas)
-    outcomes = cluster.run(LogDirs, lambda admin: admin.describe_replica_log_dirs(parsed_replicas))
+    outcomes = cluster.run(lambda admin: admin.describe_replica_log_dirs(parsed_replicas))
     output.show(_locations(outcomes))
 
 
@@ -125,11 +122,8 @@ def alter_replica_log_dirs(
     \b
     kwire logdirs move orders-3@1 --to /disk2/kafka --bootstrap-server localhost:9092
     """
-    from kwire.admin.logdirs import LogDirs
-
     directories = dict.fromkeys(_parsed(replicas), to)
     outcomes: Outcomes[TopicPartitionReplica, None] = cluster.run(
-        LogDirs,
         lambda admin: (
             _check_move(admin, directories)
             if dry_run
@@ -146,7 +140,7 @@ def alter_replica_log_dirs(
 
 
 async def _check_move(
-    admin: LogDirs, directories: dict[TopicPartitionReplica, str]
+    admin: AdminClient, directories: dict[TopicPartitionReplica, str]
 ) -> Outcomes[TopicPartitionReplica, None]:
     """Return what a move would come to, as far as the brokers' directories tell."""
     from kwire.admin.errors import refusal

@@ -14,7 +14,8 @@ from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import Column, Output, error_document
 
 if TYPE_CHECKING:
-    from kwire.admin.group_seek import GroupSeeks, SeekPlan
+    from kwire.admin import AdminClient
+    from kwire.admin.group_seek import SeekPlan
     from kwire.admin.outcomes import Outcomes
 
 GroupName = Annotated[str, typer.Argument(metavar="GROUP", help="The group's id.")]
@@ -59,7 +60,6 @@ def seek_groups(
     kwire groups seek billing --to @2026-11-22T10:00:00Z --topic orders:0,1 --bootstrap-server ...
     kwire groups seek billing --to -90m --yes --bootstrap-server localhost:9092
     """
-    from kwire.admin.group_seek import GroupSeeks
     from kwire.admin.group_seek_target import parse_seek_target
     from kwire.errors import InvalidValue
 
@@ -69,21 +69,21 @@ def seek_groups(
         raise WrongUsage(f"{error}.") from error
     topics = topic_choice(topic or [])
     if dry_run:
-        plan = cluster.run(GroupSeeks, lambda admin: admin.plan_group_seek(group, target, topics))
+        plan = cluster.run(lambda admin: admin.plan_group_seek(group, target, topics))
         shown = table("partitions", SEEK_COLUMNS, _rows(plan))
         shown.facts = {"dryRun": True, "obstacle": plan.obstacle}
         output.show(shown)
         output.failed = output.failed or plan.obstacle is not None
         return
 
-    async def seek(admin: GroupSeeks) -> tuple[SeekPlan, Outcomes[Any, None]]:
+    async def seek(admin: AdminClient) -> tuple[SeekPlan, Outcomes[Any, None]]:
         plan = await admin.plan_group_seek(group, target, topics)
         if plan.obstacle:
             raise CommandFailed(f"{plan.obstacle}; nothing was changed.")
         _ask(plan, output, yes=yes)
         return plan, await admin.seek_group(plan)
 
-    plan, outcomes = cluster.run(GroupSeeks, seek)
+    plan, outcomes = cluster.run(seek)
     output.show(table("partitions", SEEK_COLUMNS, _rows(plan, outcomes)))
 
 
@@ -150,13 +150,12 @@ def delete_group_offsets(
     kwire groups forget billing --topic orders-old --yes --bootstrap-server localhost:9092
     """
     from kwire.admin.group_descriptions import GroupType
-    from kwire.admin.group_lag import GroupLags
     from kwire.admin.topic_partition import TopicPartition
 
     topics = topic_choice(topic)
     confirm(f"Drop the offsets of {group} for {', '.join(topic)}?", yes=yes)
 
-    async def forget(admin: GroupLags) -> list[Row]:
+    async def forget(admin: AdminClient) -> list[Row]:
         described = await admin.describe_groups([group])
         if described[group].type == GroupType.SHARE:
             if any(indexes is not None for indexes in topics.values()):
@@ -178,7 +177,7 @@ def delete_group_offsets(
         done = await admin.delete_group_offsets(group, chosen)
         return [_dropped(group, p.topic, p.partition, done.failed.get(p)) for p in chosen]
 
-    output.show(table("partitions", [GROUP, TOPIC, PARTITION], cluster.run(GroupLags, forget)))
+    output.show(table("partitions", [GROUP, TOPIC, PARTITION], cluster.run(forget)))
 
 
 def _dropped(group: str, topic: str, partition: int | None, error: Exception | None) -> Row:

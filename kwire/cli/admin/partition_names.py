@@ -6,35 +6,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from kwire.admin.client import AdminClient
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.partitions import OffsetSpec, Partitions
+from kwire.admin.partitions import OffsetSpec
 from kwire.admin.topic_descriptions import TopicDescription, TopicKey
 from kwire.admin.topic_partition import TopicPartition
-from kwire.admin.topics import Topics
 from kwire.cli.errors import WrongUsage
 from kwire.errors import InvalidValue, KwireError
 
 LATEST_OFFSET = 2**63 - 1
 
 
-class OffsetsOfNames(Partitions, Topics):
-    """The operations behind `partitions offsets` and `partitions trim`."""
+async def named_partitions(admin: AdminClient, names: Iterable[str]) -> list[TopicPartition]:
+    """Return the partitions of topics and of names like orders-3, sorted.
 
-    async def named_partitions(self, names: Iterable[str]) -> list[TopicPartition]:
-        """Return the partitions of topics and of names like orders-3, sorted.
-
-        A name that is both, a topic called orders-3 and partition 3 of orders, is the topic.
-        """
-        names = list(dict.fromkeys(names))
-        topics: list[TopicKey] = [*names]
-        described = (await self.describe_topics(topics)).entries()
-        found: set[TopicPartition] = set()
-        for name, result in described.items():
-            if isinstance(result, TopicDescription):
-                found |= {TopicPartition(result.name, it.partition) for it in result.partitions}
-            else:
-                found.add(_partition(str(name), result))
-        return sorted(found)
+    A name that is both, a topic called orders-3 and partition 3 of orders, is the topic.
+    """
+    names = list(dict.fromkeys(names))
+    topics: list[TopicKey] = [*names]
+    described = (await admin.describe_topics(topics)).entries()
+    found: set[TopicPartition] = set()
+    for name, result in described.items():
+        if isinstance(result, TopicDescription):
+            found |= {TopicPartition(result.name, it.partition) for it in result.partitions}
+        else:
+            found.add(_partition(str(name), result))
+    return sorted(found)
 
 
 def _partition(name: str, error: KwireError) -> TopicPartition:
@@ -83,14 +80,14 @@ class TrimOffset:
 
 
 async def trim_offsets(
-    admin: OffsetsOfNames, names: Iterable[str], before: str
+    admin: AdminClient, names: Iterable[str], before: str
 ) -> Outcomes[TopicPartition, TrimOffset]:
     """Return what a trim would do to each partition.
 
     A time stands for the first record since then; where there is none, for the end of the log. So
     does an offset beyond the end: it is refused by the broker.
     """
-    keys = await admin.named_partitions(names)
+    keys = await named_partitions(admin, names)
     earliest = await admin.list_offsets(dict.fromkeys(keys, int(OffsetSpec.EARLIEST)))
     latest = await admin.list_offsets(dict.fromkeys(keys, int(OffsetSpec.LATEST)))
     errors = {**latest.failed, **earliest.failed}

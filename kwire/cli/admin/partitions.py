@@ -19,8 +19,9 @@ from kwire.cli.output import Column, Output, Table, dry_run_facts, time_values
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
+    from kwire.admin import AdminClient
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.reassignments import OngoingReassignment, Reassignments
+    from kwire.admin.reassignments import OngoingReassignment
     from kwire.admin.topic_partition import TopicPartition
 
 app = typer.Typer(
@@ -65,14 +66,14 @@ def elect_leaders(
         raise WrongUsage("give --preferred or --unclean, not both.")
     if bool(partitions) == all_of_them:
         raise WrongUsage("name partitions as TOPIC-PARTITION, or give --all.")
-    from kwire.admin.partitions import ElectionType, Partitions
+    from kwire.admin.partition_options import ElectionType
     from kwire.admin.topic_partition import TopicPartition
 
     keys = None if all_of_them else [TopicPartition.parse(text) for text in partitions or []]
     kind = ElectionType.UNCLEAN if unclean else ElectionType.PREFERRED
     if unclean:
         confirm("Elect replicas out of sync? Records that they lack are lost.", yes=yes)
-    outcomes = cluster.run(Partitions, lambda admin: admin.elect_leaders(keys, election_type=kind))
+    outcomes = cluster.run(lambda admin: admin.elect_leaders(keys, election_type=kind))
     output.show(
         Table.of_outcomes(
             "partitions",
@@ -109,14 +110,14 @@ def list_offsets(
     kwire partitions offsets orders --bootstrap-server localhost:9092
     kwire partitions offsets orders-3 --at @2026-11-22T17:00:00Z --bootstrap-server localhost:9092
     """
-    from kwire.admin.partitions import IsolationLevel
-    from kwire.cli.admin.partition_names import OffsetsOfNames, offset_time
+    from kwire.admin.partition_options import IsolationLevel
+    from kwire.cli.admin.partition_names import named_partitions, offset_time
 
     time = offset_time(at)
     level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
 
-    async def look(admin: OffsetsOfNames) -> Outcomes[TopicPartition, Any]:
-        keys = await admin.named_partitions(names)
+    async def look(admin: AdminClient) -> Outcomes[TopicPartition, Any]:
+        keys = await named_partitions(admin, names)
         return await admin.list_offsets(dict.fromkeys(keys, time), isolation_level=level)
 
     output.show(
@@ -130,7 +131,7 @@ def list_offsets(
                 Column(key="timestamp"),
                 Column(key="leaderEpoch", right=True, wide=True),
             ],
-            cluster.run(OffsetsOfNames, look),
+            cluster.run(look),
             lambda key, found: {
                 **key_values(key),
                 "offset": found.offset,
@@ -162,9 +163,9 @@ def delete_records(
     kwire partitions trim orders --before @2026-11-01T00:00:00Z --dry-run
     """
     from kwire.admin.outcomes import Outcomes
-    from kwire.cli.admin.partition_names import OffsetsOfNames, trim_offsets
+    from kwire.cli.admin.partition_names import trim_offsets
 
-    found = cluster.run(OffsetsOfNames, lambda admin: trim_offsets(admin, names, before))
+    found = cluster.run(lambda admin: trim_offsets(admin, names, before))
     columns = [
         TOPIC,
         PARTITION,
@@ -191,7 +192,7 @@ def delete_records(
     total = sum(trim.records for trim in found.values())
     confirm(f"Delete up to {total} offsets of {', '.join(map(str, found))}?", yes=yes)
     offsets = {key: trim.before for key, trim in found.items()}
-    deleted = cluster.run(OffsetsOfNames, lambda admin: admin.delete_records(offsets))
+    deleted = cluster.run(lambda admin: admin.delete_records(offsets))
     output.show(
         Table.of_outcomes(
             "partitions",
@@ -213,7 +214,6 @@ def list_partition_reassignments(
     \b
     kwire partitions reassignments --watch 2 --bootstrap-controller localhost:9093
     """
-    from kwire.admin.reassignments import Reassignments
 
     def show(ongoing: Mapping[TopicPartition, OngoingReassignment]) -> None:
         rows = (
@@ -234,10 +234,10 @@ def list_partition_reassignments(
         ]
         output.show(Table("partitions", columns, rows), empty="nothing moves")
 
-    async def ask(admin: Reassignments) -> Mapping[TopicPartition, OngoingReassignment]:
+    async def ask(admin: AdminClient) -> Mapping[TopicPartition, OngoingReassignment]:
         return await admin.list_partition_reassignments()
 
-    ask_and_show(cluster, output, Reassignments, ask, show, watch)
+    ask_and_show(cluster, output, ask, show, watch)
 
 
 def key_values(key: TopicPartition) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from kwire.cli.confirm import Yes, confirm
 from kwire.cli.output import Column, Output, Table, dry_run_facts
 
 if TYPE_CHECKING:
-    from kwire.admin.transactions import Transactions
+    from kwire.admin import AdminClient
     from kwire.errors import KwireError
 
 DryRun = Annotated[
@@ -78,12 +78,11 @@ def _new_epochs(
     """Give ids a new epoch, those left out that do not exist, and show the outcomes."""
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.producers import ProducerIdAndEpoch
-    from kwire.admin.transactions import Transactions
 
     if not dry_run:
         confirm(f"{verb} {', '.join(names)}, and abort what is open?", yes=yes)
 
-    async def change(admin: Transactions) -> dict[str, ProducerIdAndEpoch | KwireError]:
+    async def change(admin: AdminClient) -> dict[str, ProducerIdAndEpoch | KwireError]:
         # A request for a new epoch creates an id that does not exist: a slip of the pen stays.
         described = await admin.describe_transactions(names)
         refused: dict[str, ProducerIdAndEpoch | KwireError] = {}
@@ -100,7 +99,7 @@ def _new_epochs(
         fenced = await admin.fence_producers([name for name in names if name not in refused])
         return {**refused, **fenced.entries()}
 
-    results = cluster.run(Transactions, change)
+    results = cluster.run(change)
     columns = [
         Column(key="transactionalId"),
         Column(key="producerId", right=True),

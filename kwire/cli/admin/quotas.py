@@ -18,8 +18,9 @@ from kwire.cli.output import Column, Output, Table, dry_run_facts
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
+    from kwire.admin import AdminClient
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.quotas import ClientQuotas, QuotaEntity, Quotas
+    from kwire.admin.quotas import QuotaEntity, Quotas
 
 app = typer.Typer(
     help="List, set and unset quotas of users, client ids and addresses.",
@@ -75,7 +76,7 @@ def describe_client_quotas(
     \b
     kwire quotas list --user alice --bootstrap-server localhost:9092
     """
-    from kwire.admin.quotas import EVERY_QUOTA, ClientQuotas, QuotaFilter
+    from kwire.admin.quotas import EVERY_QUOTA, QuotaFilter
 
     names = _names(user, user_defaults, client, client_defaults, ip, ip_defaults)
     if strict and not names:
@@ -94,7 +95,6 @@ def describe_client_quotas(
     ask_and_show(
         cluster,
         output,
-        ClientQuotas,
         lambda admin: admin.describe_client_quotas(quota_filter),
         show,
         watch,
@@ -161,17 +161,16 @@ def _alter(
     values: Mapping[str, float | None],
     dry_run: bool,
 ) -> None:
-    from kwire.admin.quotas import ClientQuotas
 
     if not names:
         raise WrongUsage("give --user, --client or --ip, or one of the defaults.")
     entity = _entity(names)
 
-    async def alter(admin: ClientQuotas) -> tuple[Quotas | None, Outcomes[QuotaEntity, None]]:
+    async def alter(admin: AdminClient) -> tuple[Quotas | None, Outcomes[QuotaEntity, None]]:
         before = await _before(admin, entity, at_controllers=cluster.controller is not None)
         return before, await admin.alter_client_quotas({entity: values}, validate_only=dry_run)
 
-    before, outcomes = cluster.run(ClientQuotas, alter)
+    before, outcomes = cluster.run(alter)
 
     def rows(_: QuotaEntity, __: None) -> Iterator[dict[str, Any]]:
         for key, value in values.items():
@@ -195,7 +194,7 @@ def _alter(
 
 
 async def _before(
-    admin: ClientQuotas, entity: QuotaEntity, *, at_controllers: bool
+    admin: AdminClient, entity: QuotaEntity, *, at_controllers: bool
 ) -> Quotas | None:
     """Return the quotas of an entity; None if the user may not see them, or asks controllers."""
     from kwire.admin.quotas import QuotaFilter

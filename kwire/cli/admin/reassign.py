@@ -16,8 +16,8 @@ from kwire.cli.output import Column, Output, Table, dry_run_facts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kwire.admin import AdminClient
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.reassignment.client import ReassignmentClient
     from kwire.admin.reassignment.moving_cluster import MovingCluster
     from kwire.admin.reassignment.plan import ReassignmentPlan, ReplicaMove
     from kwire.admin.reassignment.run import MoveState
@@ -94,9 +94,9 @@ def plan(
     if len(wishes) != 1 or bool(drain) == bool(topics):
         raise WrongUsage("give --drain ID, or --rf N TOPIC..., or --spread TOPIC...")
     targets = None if brokers is None else _ids(brokers)
-    from kwire.admin.reassignment.client import ReassignmentClient
+    from kwire.admin.reassignment.requests import fetch_moving_cluster
 
-    moving = cluster.run(ReassignmentClient, lambda admin: admin.moving_cluster())
+    moving = cluster.run(lambda admin: fetch_moving_cluster(admin.driver))
     planned = _planned(moving, drain or [], rf, topics or [], targets)
     # An empty plan, too: a file of before would be applied in its place.
     if out is not None:
@@ -193,12 +193,12 @@ def alter_partition_reassignments(
     \b
     kwire partitions reassign apply plan.json --throttle 50000000 --bootstrap-server localhost:9092
     """
-    from kwire.admin.reassignment.client import ReassignmentClient
+    from kwire.admin.reassignment.requests import fetch_moving_cluster
     from kwire.admin.reassignment.run import check_targets, moves_to
 
     targets = _targets(file)
     topics = list(dict.fromkeys(key.topic for key in targets))
-    now = cluster.run(ReassignmentClient, lambda admin: admin.moving_cluster(topics))
+    now = cluster.run(lambda admin: fetch_moving_cluster(admin.driver, topics))
     check_targets(now, targets, additional=additional)
     moves = moves_to(now, targets)
     if rollback is not None:
@@ -227,7 +227,6 @@ def _run(
     throttle: int | None,
     wait: bool,
 ) -> Outcomes[TopicPartition, MoveState]:
-    from kwire.admin.reassignment.client import ReassignmentClient
     from kwire.admin.reassignment.journal import ThrottleJournal
     from kwire.admin.reassignment.run import RunOptions, run_reassignment
     from kwire.cli.admin.reassign_progress import show_removal, shown_progress
@@ -240,8 +239,7 @@ def _run(
             throttle_removed=lambda removal: show_removal(output, removal),
         )
         outcomes = cluster.run(
-            ReassignmentClient,
-            lambda admin: run_reassignment(admin, journal, now, targets, options),
+            lambda admin: run_reassignment(admin.driver, journal, now, targets, options),
         )
         if journal.read():
             output.warn("the throttle stays until kwire partitions reassign verify finds all moved")
@@ -267,22 +265,24 @@ def verify(
     kwire partitions reassign verify plan.json --bootstrap-server localhost:9092
     """
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.reassignment.client import ReassignmentClient
+    from kwire.admin.reassignment import requests
     from kwire.admin.reassignment.run import MoveState, move_states
 
     targets = _targets(file)
 
-    async def look(admin: ReassignmentClient) -> Outcomes[TopicPartition, MoveState]:
-        states = await move_states(admin, targets)
+    async def look(admin: AdminClient) -> Outcomes[TopicPartition, MoveState]:
+        states = await move_states(admin.driver, targets)
         if MoveState.MOVING not in states.values():
             await _tidy(admin, output)
             if clear_throttles:
-                now = await admin.moving_cluster(list({key.topic for key in targets}))
+                now = await requests.fetch_moving_cluster(
+                    admin.driver, list({key.topic for key in targets})
+                )
                 live = [b.node_id for b in now.layout.brokers.values() if not b.is_fenced]
-                await admin.clear_throttles({key.topic for key in targets}, live)
+                await requests.clear_throttles(admin.driver, {key.topic for key in targets}, live)
         return Outcomes(states)
 
-    output.show(_states_table(cluster.run(ReassignmentClient, look), targets))
+    output.show(_states_table(cluster.run(look), targets))
 
 
 @app.command("cancel")
@@ -307,16 +307,13 @@ def cancel(
     if (file is None) != all_of_them:
         raise WrongUsage("give a FILE, or --all.")
     from kwire.admin.outcomes import Outcomes
-    from kwire.admin.reassignment.client import ReassignmentClient
 
     partitions = None if file is None else list(_targets(file))
-    ongoing = cluster.run(
-        ReassignmentClient, lambda admin: admin.list_partition_reassignments(partitions)
-    )
+    ongoing = cluster.run(lambda admin: admin.list_partition_reassignments(partitions))
     if ongoing:
         confirm(f"Cancel the moves of {', '.join(map(str, ongoing))}?", yes=yes)
 
-    async def take_back(admin: ReassignmentClient) -> Outcomes[TopicPartition, None]:
+    async def take_back(admin: AdminClient) -> Outcomes[TopicPartition, None]:
         changes: dict[TopicPartition, None] = dict.fromkeys(ongoing)
         outcomes = await admin.alter_partition_reassignments(changes) if changes else Outcomes({})
         await _tidy(admin, output)
@@ -325,7 +322,7 @@ def cancel(
     table = Table.of_outcomes(
         "partitions",
         [*STATE_COLUMNS[:2], Column(key="state"), Column(key="replicas")],
-        cluster.run(ReassignmentClient, take_back),
+        cluster.run(take_back),
         lambda key, _: {
             **_key_values(key),
             "state": "cancelled",
@@ -340,10 +337,11 @@ def cancel(
     output.show(table, empty="nothing moves")
 
 
-async def _tidy(admin: ReassignmentClient, output: Output) -> None:
+async def _tidy(admin: AdminClient, output: Output) -> None:
     """Take a left-over throttle off, unless the kwire that set it still runs."""
     from kwire.admin.errors import ReassignmentRefused
     from kwire.admin.reassignment.journal import ThrottleJournal
+    from kwire.admin.reassignment.requests import remove_throttle
     from kwire.cli.admin.reassign_progress import show_removal
 
     cluster_id = (await admin.describe_cluster()).cluster_id
@@ -353,7 +351,7 @@ async def _tidy(admin: ReassignmentClient, output: Output) -> None:
         output.warn(f"the throttle is left to the command that runs: {error}")
         return
     with journal:
-        show_removal(output, await admin.remove_throttle(journal))
+        show_removal(output, await remove_throttle(admin.driver, journal))
 
 
 def _targets(file: Path) -> dict[TopicPartition, tuple[int, ...]]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kwire.admin.reassignment.client import ThrottleRemoval
+from kwire.admin.reassignment.requests import ThrottleRemoval
 from kwire.admin.reassignment.run import MoveProgress
 from kwire.cli.output import Output
 from kwire.cli.screen import screen

@@ -76,7 +76,7 @@ def send_request(
         return
     if output.form is OutputForm.NAME:
         raise WrongUsage("-o name is for lists; this prints one object: take -o json.")
-    from kwire.admin.raw_requests import RawRequests
+    from kwire.admin.raw_requests import send_request
     from kwire.codec.json_form import from_json
     from kwire.codec.json_template import completed
 
@@ -88,8 +88,7 @@ def send_request(
     if version is not None:
         build(version)  # what is wrong with it is said before anything is connected to
     answer = cluster.run(
-        RawRequests,
-        lambda admin: admin.send_request(api, build, version=version, node_id=node),
+        lambda admin: send_request(admin.driver, api, build, version=version, node_id=node),
     )
     if hexadecimal:
         _print_frames(answer)

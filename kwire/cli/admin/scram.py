@@ -18,13 +18,8 @@ from kwire.cli.errors import WrongUsage
 from kwire.cli.output import Column, Output, Table
 
 if TYPE_CHECKING:
-    from kwire.admin.scram import (
-        ScramCredentialInfo,
-        ScramCredentials,
-        ScramDeletion,
-        ScramKey,
-        ScramMechanism,
-    )
+    from kwire.admin import AdminClient
+    from kwire.admin.scram import ScramCredentialInfo, ScramDeletion, ScramKey, ScramMechanism
 
 app = typer.Typer(
     help="List, set and delete SCRAM credentials of users.",
@@ -55,16 +50,14 @@ def describe_user_scram_credentials(
     \b
     kwire scram list --bootstrap-server localhost:9092
     """
-    from kwire.admin.scram import ScramCredentials, mechanism_text
+    from kwire.admin.scram import mechanism_text
 
     def rows(user: str, infos: tuple[ScramCredentialInfo, ...]) -> Iterator[dict[str, Any]]:
         for info in infos:
             mechanism = mechanism_text(info.mechanism)
             yield {"user": user, "mechanism": mechanism, "iterations": info.iterations}
 
-    outcomes = cluster.run(
-        ScramCredentials, lambda admin: admin.describe_user_scram_credentials(users or None)
-    )
+    outcomes = cluster.run(lambda admin: admin.describe_user_scram_credentials(users or None))
     table = Table.of_outcomes("credentials", [USER, MECHANISM, ITERATIONS], outcomes, rows)
     output.show(table, empty="no credentials")
 
@@ -93,7 +86,7 @@ def set_scram_credentials(
     from kwire.cli.secret_input import read_secret, without_echo
 
     with without_echo():
-        from kwire.admin.scram import ScramCredentials, ScramUpsertion
+        from kwire.admin.scram import ScramUpsertion
 
         mechanisms = _mechanisms(mechanism or ["SCRAM-SHA-512"])
         if not user:
@@ -107,9 +100,7 @@ def set_scram_credentials(
     def row(key: ScramKey, _: None) -> dict[str, Any]:
         return {**_key_values(key), "iterations": iterations}
 
-    outcomes = cluster.run(
-        ScramCredentials, lambda admin: admin.alter_user_scram_credentials(upsertions)
-    )
+    outcomes = cluster.run(lambda admin: admin.alter_user_scram_credentials(upsertions))
     columns = [USER, MECHANISM, ITERATIONS]
     output.show(Table.of_outcomes("credentials", columns, outcomes, row, key_values=_key_values))
 
@@ -128,15 +119,13 @@ def delete_scram_credentials(
     \b
     kwire scram delete alice --yes --bootstrap-server localhost:9092
     """
-    from kwire.admin.scram import ScramCredentials
-
     if cluster.controller is not None and not mechanism:
         raise WrongUsage("controllers do not tell which mechanisms a user has: give --mechanism.")
     mechanisms = _mechanisms(mechanism or [])
     named = ", ".join(each.text for each in mechanisms) or "all SCRAM credentials"
     confirm(f"Delete {named} of {user}?", yes=yes)
 
-    async def delete(admin: ScramCredentials) -> Table:
+    async def delete(admin: AdminClient) -> Table:
         deletions = await _deletions(admin, user, mechanisms)
         outcomes = await admin.alter_user_scram_credentials(deletions)
         return Table.of_outcomes(
@@ -147,11 +136,11 @@ def delete_scram_credentials(
             key_values=_key_values,
         )
 
-    output.show(cluster.run(ScramCredentials, delete))
+    output.show(cluster.run(delete))
 
 
 async def _deletions(
-    admin: ScramCredentials, user: str, mechanisms: list[ScramMechanism]
+    admin: AdminClient, user: str, mechanisms: list[ScramMechanism]
 ) -> list[ScramDeletion]:
     """Return the deletions of these mechanisms, or of all that the user has."""
     from kwire.admin.scram import ScramDeletion

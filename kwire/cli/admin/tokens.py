@@ -21,7 +21,8 @@ from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.output import Column, Output, Table, time_values
 
 if TYPE_CHECKING:
-    from kwire.admin.tokens import DelegationTokenInfo, DelegationTokens
+    from kwire.admin import AdminClient
+    from kwire.admin.tokens import DelegationTokenInfo
 
 app = typer.Typer(
     help="Create, renew, expire and list delegation tokens. Needs SASL or a client certificate.",
@@ -76,11 +77,10 @@ def create_delegation_token(
     \b
     kwire tokens create --max-life-time-period 7d --bootstrap-server b:9092 --command-config sasl
     """
-    from kwire.admin.tokens import BY_NODE_DEFAULT, DelegationTokens
+    from kwire.admin.tokens import BY_NODE_DEFAULT
 
     lifetime = _period(max_life_time_period, BY_NODE_DEFAULT)
     token = cluster.run(
-        DelegationTokens,
         lambda admin: admin.create_delegation_token(
             owner=owner_principal, renewers=renewer_principal or [], max_lifetime_ms=lifetime
         ),
@@ -103,11 +103,7 @@ def describe_delegation_token(
     \b
     kwire tokens list --bootstrap-server localhost:9092 --command-config sasl.properties
     """
-    from kwire.admin.tokens import DelegationTokens
-
-    tokens = cluster.run(
-        DelegationTokens, lambda admin: admin.describe_delegation_token(owner_principal or None)
-    )
+    tokens = cluster.run(lambda admin: admin.describe_delegation_token(owner_principal or None))
     ordered = sorted(tokens, key=lambda token: token.expiry_timestamp)
     output.show(Table("tokens", TOKEN_COLUMNS, map(_values, ordered)), empty="no tokens")
 
@@ -177,18 +173,17 @@ def _prolong(
     output: Output,
     token_id: str | None,
     hmac_file: Path | None,
-    change: Callable[[DelegationTokens, bytes], Awaitable[int]],
+    change: Callable[[AdminClient, bytes], Awaitable[int]],
 ) -> None:
     """Change a token's end and print it."""
-    from kwire.admin.tokens import DelegationTokens
 
     _require_token(token_id, hmac_file)
     option_hmac = None if hmac_file is None else _hmac(hmac_file)
 
-    async def run(admin: DelegationTokens) -> int:
+    async def run(admin: AdminClient) -> int:
         return await change(admin, option_hmac or await _found(admin, token_id or ""))
 
-    end = cluster.run(DelegationTokens, run)
+    end = cluster.run(run)
     row = {"tokenId": token_id, **time_values("expiryDate", end)}
     output.show(Table("tokens", [TOKEN_ID, *EXPIRY], [row]))
 
@@ -198,7 +193,7 @@ def _require_token(token_id: str | None, hmac_file: Path | None) -> None:
         raise WrongUsage("give a token's id, or --hmac-file.")
 
 
-async def _found(admin: DelegationTokens, token_id: str) -> bytes:
+async def _found(admin: AdminClient, token_id: str) -> bytes:
     """Return the HMAC of a token. Raises CommandFailed if the user may see none of that id."""
     for token in await admin.describe_delegation_token():
         if token.token_id == token_id:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kwire.admin.configs import Configs
+from kwire.admin.client import AdminClient
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_descriptions import PartitionDescription, TopicDescription, TopicKey
-from kwire.admin.topics import Topics
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.text.untrusted import whole_number
 
@@ -16,10 +15,6 @@ MIN_ISR = "min.insync.replicas"
 
 TopicsWithMinimum = tuple[Outcomes[TopicKey, TopicDescription], Mapping[str, int]]
 """Descriptions, and min.insync.replicas by topic where a filter needs it."""
-
-
-class TopicHealth(Topics, Configs):
-    """The operations that describe topics and their min.insync.replicas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +45,7 @@ class PartitionFilter:
 
 
 async def describe_with_minimum(
-    admin: TopicHealth, keys: Iterable[TopicKey] | None, health: PartitionFilter
+    admin: AdminClient, keys: Iterable[TopicKey] | None, health: PartitionFilter
 ) -> TopicsWithMinimum:
     """Describe topics, and their min.insync.replicas if a filter needs it."""
     outcomes = await admin.describe_topics(keys)

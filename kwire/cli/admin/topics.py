@@ -18,6 +18,7 @@ from kwire.text.ids import parse_uuid, uuid_text
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from kwire.admin import AdminClient
     from kwire.admin.topic_descriptions import PartitionDescription, TopicDescription, TopicKey
     from kwire.admin.topics import CreatedTopic
     from kwire.cli.admin.topic_health import TopicsWithMinimum
@@ -68,7 +69,7 @@ def create_topics(
     \b
     kwire topics create orders -p 6 -r 3 -c retention.ms=86400000 --bootstrap-server localhost:9092
     """
-    from kwire.admin.topics import NewTopic, Topics
+    from kwire.admin.topics import NewTopic
 
     assignments = _assignments(replica_assignment)
     if assignments and (partitions or replication_factor):
@@ -83,7 +84,7 @@ def create_topics(
         )
         for name in names
     ]
-    outcomes = cluster.run(Topics, lambda admin: admin.create_topics(topics, validate_only=dry_run))
+    outcomes = cluster.run(lambda admin: admin.create_topics(topics, validate_only=dry_run))
 
     def row(name: str, created: CreatedTopic) -> dict[str, Any]:
         return {
@@ -124,10 +125,8 @@ def list_topics(
     \b
     kwire topics list --bootstrap-server localhost:9092 -o name
     """
-    from kwire.admin.topics import Topics
-
     matches = _matcher(matching)
-    listed = cluster.run(Topics, lambda admin: admin.list_topics())
+    listed = cluster.run(lambda admin: admin.list_topics())
     rows = [
         {
             "topic": topic.name,
@@ -177,7 +176,7 @@ def describe_topics(
     kwire topics describe orders --bootstrap-server localhost:9092
     kwire topics describe --under-replicated --watch 2 --bootstrap-server localhost:9092
     """
-    from kwire.cli.admin.topic_health import PartitionFilter, TopicHealth, describe_with_minimum
+    from kwire.cli.admin.topic_health import PartitionFilter, describe_with_minimum
 
     matches = _matcher(matching)
     keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
@@ -188,7 +187,7 @@ def describe_topics(
         unavailable=unavailable,
     )
 
-    async def describe(admin: TopicHealth) -> TopicsWithMinimum:
+    async def describe(admin: AdminClient) -> TopicsWithMinimum:
         chosen = keys or None
         if not keys and matching is not None:
             chosen = [t.name for t in await admin.list_topics() if matches(t.name)]
@@ -206,7 +205,7 @@ def describe_topics(
         )
         output.show(table, empty="no partitions")
 
-    ask_and_show(cluster, output, TopicHealth, describe, show, watch)
+    ask_and_show(cluster, output, describe, show, watch)
 
 
 PARTITION_COLUMNS = [
@@ -264,11 +263,10 @@ def create_partitions(
     \b
     kwire topics grow orders --partitions 12 --bootstrap-server localhost:9092
     """
-    from kwire.admin.topics import TopicGrowth, Topics
+    from kwire.admin.topics import TopicGrowth
 
     growth = TopicGrowth(partitions=partitions, assignments=_assignments(replica_assignment))
     outcomes = cluster.run(
-        Topics,
         lambda admin: admin.create_partitions(dict.fromkeys(names, growth), validate_only=dry_run),
     )
     columns = [Column(key="topic"), Column(key="partitions", right=True)]
@@ -304,14 +302,12 @@ def delete_topics(
     \b
     kwire topics delete orders --yes --bootstrap-server localhost:9092
     """
-    from kwire.admin.topics import Topics
-
     keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
     if not keys:
         raise WrongUsage("name a topic, or give --id.")
     described = ", ".join(_key_text(key) for key in keys)
     confirm(f"Delete {described} with all records?", yes=yes)
-    outcomes = cluster.run(Topics, lambda admin: admin.delete_topics(keys))
+    outcomes = cluster.run(lambda admin: admin.delete_topics(keys))
     table = Table.of_outcomes(
         "topics",
         [Column(key="topic"), Column(key="state")],

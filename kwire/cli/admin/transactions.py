@@ -16,6 +16,7 @@ from kwire.cli.output import Column, Output, Table, time_values
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
+    from kwire.admin import AdminClient
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.producers import ActiveProducer
     from kwire.admin.topic_partition import TopicPartition
@@ -85,9 +86,8 @@ def list_transactions(
     \b
     kwire transactions list --state Ongoing --bootstrap-server localhost:9092
     """
-    from kwire.admin.transactions import Transactions
 
-    async def ask(admin: Transactions) -> Outcomes[int, tuple[TransactionListing, ...]]:
+    async def ask(admin: AdminClient) -> Outcomes[int, tuple[TransactionListing, ...]]:
         return await admin.list_transactions(
             states=state or (),
             producer_ids=producer_id or (),
@@ -105,7 +105,7 @@ def list_transactions(
         )
         output.show(table, empty="no transactions")
 
-    ask_and_show(cluster, output, Transactions, ask, show, watch)
+    ask_and_show(cluster, output, ask, show, watch)
 
 
 LISTING_COLUMNS = [
@@ -140,11 +140,9 @@ def describe_transactions(
     \b
     kwire transactions describe orders-1 --bootstrap-server localhost:9092
     """
-    from kwire.admin.transactions import Transactions
-
     chosen = named_ids(ids, id_flags)
 
-    async def ask(admin: Transactions) -> Outcomes[str, TransactionDescription]:
+    async def ask(admin: AdminClient) -> Outcomes[str, TransactionDescription]:
         return await admin.describe_transactions(chosen)
 
     def show(outcomes: Outcomes[str, TransactionDescription]) -> None:
@@ -158,7 +156,7 @@ def describe_transactions(
             )
         )
 
-    ask_and_show(cluster, output, Transactions, ask, show, watch)
+    ask_and_show(cluster, output, ask, show, watch)
 
 
 DESCRIPTION_COLUMNS = [
@@ -209,12 +207,8 @@ def describe_producers(
     \b
     kwire transactions producers orders-3 --bootstrap-server localhost:9092
     """
-    from kwire.admin.producers import Producers
-
     chosen = named_partitions(partitions, topic, partition)
-    outcomes = cluster.run(
-        Producers, lambda admin: admin.describe_producers(chosen, broker_id=broker)
-    )
+    outcomes = cluster.run(lambda admin: admin.describe_producers(chosen, broker_id=broker))
     table = Table.of_outcomes(
         "producers",
         PRODUCER_COLUMNS,

@@ -12,7 +12,8 @@ from kwire.cli.output import Column, Output, Table
 from kwire.cli.watching import Watch, ask_and_show
 
 if TYPE_CHECKING:
-    from kwire.admin.quorum import MetadataQuorum, QuorumInfo
+    from kwire.admin import AdminClient
+    from kwire.admin.quorum import QuorumInfo
 
 REPLICAS = [
     Column(key="nodeId"),
@@ -32,9 +33,8 @@ def describe_quorum_status(cluster: ClusterOptions, output: Output, watch: Watch
     \b
     kwire quorum status --bootstrap-controller localhost:9093
     """
-    from kwire.admin.quorum import MetadataQuorum
 
-    async def fetch(admin: MetadataQuorum) -> tuple[str, QuorumInfo]:
+    async def fetch(admin: AdminClient) -> tuple[str, QuorumInfo]:
         return await admin.cluster_id(), await admin.describe_metadata_quorum()
 
     def show(fetched: tuple[str, QuorumInfo]) -> None:
@@ -49,7 +49,7 @@ def describe_quorum_status(cluster: ClusterOptions, output: Output, watch: Watch
 
         output.show_document(status, draw)
 
-    ask_and_show(cluster, output, MetadataQuorum, fetch, show, watch)
+    ask_and_show(cluster, output, fetch, show, watch)
 
 
 @asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
@@ -69,9 +69,8 @@ def describe_quorum_replication(
     \b
     kwire quorum replication --bootstrap-server localhost:9092 --watch 1
     """
-    from kwire.admin.quorum import MetadataQuorum
 
-    async def fetch(admin: MetadataQuorum) -> QuorumInfo:
+    async def fetch(admin: AdminClient) -> QuorumInfo:
         return await admin.describe_metadata_quorum()
 
     def show(quorum: QuorumInfo) -> None:
@@ -85,4 +84,4 @@ def describe_quorum_replication(
         else:
             output.show(Table("replicas", REPLICAS, rows))
 
-    ask_and_show(cluster, output, MetadataQuorum, fetch, show, watch)
+    ask_and_show(cluster, output, fetch, show, watch)

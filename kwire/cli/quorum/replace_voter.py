@@ -68,9 +68,7 @@ def replace_voter(
         await replace_voter(admin, planned, timeout=seconds, on_step=output.say)
         return planned
 
-    from kwire.admin import AdminClient
-
-    planned = cluster.run(AdminClient, plan_and_replace)
+    planned = cluster.run(plan_and_replace)
     output.show_document(
         _document(planned, done=planned.needed and not dry_run),
         lambda: _print(planned, dry_run=dry_run),

@@ -81,8 +81,6 @@ def change_voters(
     directory id or the endpoints are not known.
     """
 
-    from kwire.admin import AdminClient
-
     def draw() -> None:
         if options.dry_run:
             _print_plan(planned, verb)
@@ -93,14 +91,14 @@ def change_voters(
     question = f"Take controller {options.voter_id} out of the voters?"
     if asks:
         check_answerable(question, yes=options.yes)
-    planned = cluster.run(AdminClient, plan)
+    planned = cluster.run(plan)
     if not options.dry_run:
         directory_id = _checked(planned, options, verb)
         for warning in planned.warnings:
             output.warn(warning)
         if asks:
             confirm(question, yes=options.yes)
-        cluster.run(AdminClient, lambda admin: send(admin, directory_id, planned))
+        cluster.run(lambda admin: send(admin, directory_id, planned))
     output.show_document(plan_document(planned, done=not options.dry_run), draw)
     if options.dry_run and planned.problems:
         output.failed = True

@@ -157,7 +157,6 @@ def unregister_controller(
     \b
     kwire quorum forget 3003 --bootstrap-controller localhost:9093
     """
-    from kwire.admin import AdminClient
     from kwire.admin.outcomes import Outcomes
     from kwire.errors import KwireError
 
@@ -181,9 +180,9 @@ def unregister_controller(
     question = f"Forget the registration of controller {listed}?"
     check_answerable(question, yes=yes)
     if not force:
-        cluster.run(AdminClient, check)
+        cluster.run(check)
     confirm(question, yes=yes)
-    outcomes = cluster.run(AdminClient, forget)
+    outcomes = cluster.run(forget)
     output.show(
         Table.of_outcomes(
             "controllers",

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from kwire.admin import AdminClient
 from kwire.admin.errors import ReassignmentChanged, ReassignmentRefused
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.reassignment.client import ReassignmentClient, ThrottleRemoval
 from kwire.admin.reassignment.journal import ThrottleJournal
+from kwire.admin.reassignment.requests import ThrottleRemoval, fetch_moving_cluster, remove_throttle
 from kwire.admin.reassignment.run import (
     MoveProgress,
     MoveState,
@@ -45,9 +46,9 @@ def journal(tmp_path: Path) -> Iterator[ThrottleJournal]:
         yield opened
 
 
-def client(moves: ScriptedMoves, *, timeout: float = 60) -> ReassignmentClient:
+def client(moves: ScriptedMoves, *, timeout: float = 60) -> AdminClient:
     moves.replicas = moves.replicas or {A0: (0, 1), A1: (1, 2)}
-    return ReassignmentClient(bootstrap_servers=moves.brokers.addresses, timeout=timeout)
+    return AdminClient(bootstrap_servers=moves.brokers.addresses, timeout=timeout)
 
 
 def make_old(moves: ScriptedMoves) -> None:
@@ -62,10 +63,10 @@ def _answered(response: Response, request: RequestFrame) -> Response:
 
 
 async def run(
-    admin: ReassignmentClient, journal: ThrottleJournal, options: RunOptions
+    admin: AdminClient, journal: ThrottleJournal, options: RunOptions
 ) -> Outcomes[TopicPartition, MoveState]:
-    now = await admin.moving_cluster(["a"])
-    return await run_reassignment(admin, journal, now, TARGETS, options)
+    now = await fetch_moving_cluster(admin.driver, ["a"])
+    return await run_reassignment(admin.driver, journal, now, TARGETS, options)
 
 
 @in_virtual_time
@@ -127,7 +128,7 @@ async def test_a_run_that_is_cancelled_takes_the_throttle_off(journal: ThrottleJ
         assert not moves.throttled
 
 
-async def killed_while_it_moves(admin: ReassignmentClient, journal: ThrottleJournal) -> None:
+async def killed_while_it_moves(admin: AdminClient, journal: ThrottleJournal) -> None:
     """Leave what a process leaves that is killed: throttle, moves and journal."""
     await run(admin, journal, RunOptions(rate=1000, wait=False))
     assert journal.read()
@@ -154,7 +155,7 @@ async def test_a_rate_that_somebody_changed_meanwhile_is_left(journal: ThrottleJ
         await killed_while_it_moves(admin, journal)
         moves.config(ResourceType.BROKER, "1")[RATES[0]] = "5"
         moves.config(ResourceType.TOPIC, "a")[FOLLOWER_REPLICAS] += ",1:0"
-        removal = await admin.remove_throttle(journal)
+        removal = await remove_throttle(admin.driver, journal)
         assert [(s.name, s.key) for s in removal.changed] == [("1", RATES[0])]
         assert moves.config(ResourceType.BROKER, "1") == {RATES[0]: "5"}
         assert moves.config(ResourceType.TOPIC, "a") == {FOLLOWER_REPLICAS: "1:0"}
@@ -168,11 +169,11 @@ async def test_what_cannot_be_taken_off_stays_in_the_journal(journal: ThrottleJo
         await killed_while_it_moves(admin, journal)
         await moves.brokers.nodes[2].stop()
         async with client(moves, timeout=0.5) as hasty:
-            removal = await hasty.remove_throttle(journal)
+            removal = await remove_throttle(hasty.driver, journal)
         assert {setting.name for setting, _ in removal.failed} == {"2"}
         assert {setting.name for setting in journal.read()} == {"2"}
         await moves.brokers.nodes[2].start()
-        await admin.remove_throttle(journal)
+        await remove_throttle(admin.driver, journal)
         assert not moves.throttled
 
 
@@ -193,7 +194,7 @@ async def test_what_cannot_be_taken_off_stays_in_the_journal_of_the_next_run(
 @in_virtual_time
 async def test_partitions_that_ended_elsewhere_are_told(journal: ThrottleJournal) -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
-        (error,) = (await move_states(admin, TARGETS)).values()
+        (error,) = (await move_states(admin.driver, TARGETS)).values()
         assert isinstance(error, ReassignmentChanged)
         assert str(error) == "a-0 is on 0, 1, not on 0, 2"
 
@@ -215,14 +216,14 @@ async def test_a_broker_that_hears_late_of_the_end_is_asked_again(
 @in_virtual_time
 async def test_what_could_not_end_is_refused_before_anything_is_sent() -> None:
     async with scripted_moves(3) as moves, client(moves) as admin:
-        now = await admin.moving_cluster(["a"])
+        now = await fetch_moving_cluster(admin.driver, ["a"])
         with pytest.raises(ReassignmentRefused, match="no partition a-7"):
             check_targets(now, {TopicPartition("a", 7): (1,)})
         with pytest.raises(ReassignmentRefused, match="no broker 9: its brokers are 0, 1, 2"):
             check_targets(now, {A0: (0, 9)})
         moves.moving = {A0: (0, 2)}
         moves.listings = -1
-        now = await admin.moving_cluster(["a"])
+        now = await fetch_moving_cluster(admin.driver, ["a"])
         check_targets(now, TARGETS)
         with pytest.raises(ReassignmentRefused, match="a-0 moves elsewhere already"):
             check_targets(now, {A0: (1, 2)})

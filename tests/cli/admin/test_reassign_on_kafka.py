@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from kwire.admin.configs import Configs
+from kwire.admin import AdminClient
 from kwire.admin.reassignment.journal import VARIABLE
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from real_kafka import Cluster, Layout
@@ -68,7 +68,7 @@ def throttles(cluster: Cluster) -> dict[str, str]:
     ]
 
     async def ask() -> dict[str, str]:
-        async with Configs(bootstrap_servers=cluster.bootstrap_servers, timeout=60) as admin:
+        async with AdminClient(bootstrap_servers=cluster.bootstrap_servers, timeout=60) as admin:
             described = (await admin.describe_configs(resources)).all()
         return {
             f"{resource.name} {key}": entry.value

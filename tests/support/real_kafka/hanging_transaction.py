@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import cast
 
-from kwire.admin.configs import AlterConfigOperation, ConfigChange, Configs
-from kwire.admin.producers import Producers
+from kwire.admin import AdminClient
+from kwire.admin.configs import AlterConfigOperation, ConfigChange
 from kwire.admin.topic_partition import TopicPartition
 from kwire.batches.building import build_batch
 from kwire.batches.record import Record
@@ -28,17 +28,13 @@ LAST_UNVERIFIED_PRODUCE = 11
 """The version of Produce up to which the broker does not add the partition itself."""
 
 
-class _HangingClient(Configs, Producers):
-    """The operations that are needed."""
-
-
 async def leave_hanging(cluster: Cluster, partition: TopicPartition) -> int:
     """Write a record of a transaction that nobody began; return the producer id.
 
     The partition is led by the only broker of the cluster.
     """
     brokers = ConfigResource(ResourceType.BROKER, "")
-    async with _HangingClient(cluster.bootstrap_servers, timeout=60) as admin:
+    async with AdminClient(cluster.bootstrap_servers, timeout=60) as admin:
         change = ConfigChange(name=VERIFICATION, value="false")
         (await admin.incremental_alter_configs({brokers: [change]})).all()
         fenced = (await admin.fence_producers([f"hanging-{partition}"])).all()
