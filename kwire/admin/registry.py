@@ -8,7 +8,7 @@ a command can show its help without loading messages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 
 
@@ -34,29 +34,35 @@ class Reach(Enum):
     NEVER = "not served"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class OperationRow:
     """The facts about one operation.
 
-    name: the method of AdminClient, and in capitals the Operation. java: methods of Java's Admin.
-    apis: the API that is asked, then those that older nodes are asked instead.
+    name: the function in the module of its theme and the method of AdminClient; in capitals the
+    Operation.
     key: the noun of what succeeds or fails separately; "" if the operation is one whole.
-    repeatable: True if sending it twice does no harm. changes: True if it changes the cluster.
+    changes: True if it changes the cluster. repeatable: True if sending it twice does no harm.
+    apis: the API that is asked, then those that older nodes are asked instead; by default the one
+    of this name. java: methods of Java's Admin; by default the one of this name.
     tool: Kafka's tool for it, "" if there is none. command: kwire's, without `kwire`.
-    theme: the module of kwire.admin that has it.
     """
 
     name: str
-    java: tuple[str, ...]
-    apis: tuple[str, ...]
-    theme: str
     route: Route
     reach: Reach = Reach.NEVER
+    _: KW_ONLY
     key: str = ""
-    repeatable: bool = True
     changes: bool = False
+    repeatable: bool = True
+    apis: tuple[str, ...] = ()
+    java: tuple[str, ...] = ()
     tool: str = ""
     command: str = ""
+
+    def __post_init__(self) -> None:
+        words = self.name.title().replace("_", "")
+        object.__setattr__(self, "apis", self.apis or (words,))
+        object.__setattr__(self, "java", self.java or (words[0].lower() + words[1:],))
 
     @property
     def api(self) -> str:
@@ -64,615 +70,271 @@ class OperationRow:
         return self.apis[0]
 
 
+# fmt: off
+# The lines of a row: how it is asked; names of APIs and of Java that differ; tool and command.
+
 # --- topics ---------------------------------------------------------------------------------------
 
 CREATE_TOPICS = OperationRow(
-    name="create_topics",
-    java=("createTopics",),
-    apis=("CreateTopics",),
-    theme="topics",
-    route=Route.CONTROLLER,
-    reach=Reach.UNLISTED,
-    key="topic",
-    repeatable=False,
-    changes=True,
-    tool="kafka-topics --create",
-    command="topics create",
+    "create_topics", Route.CONTROLLER, Reach.UNLISTED, key="topic", changes=True, repeatable=False,
+    tool="kafka-topics --create", command="topics create",
 )
 DELETE_TOPICS = OperationRow(
-    name="delete_topics",
-    java=("deleteTopics",),
-    apis=("DeleteTopics",),
-    theme="topics",
-    route=Route.CONTROLLER,
-    reach=Reach.UNLISTED,
-    key="topic",
-    repeatable=False,
-    changes=True,
-    tool="kafka-topics --delete",
-    command="topics delete",
+    "delete_topics", Route.CONTROLLER, Reach.UNLISTED, key="topic", changes=True, repeatable=False,
+    tool="kafka-topics --delete", command="topics delete",
 )
 LIST_TOPICS = OperationRow(
-    name="list_topics",
-    java=("listTopics",),
+    "list_topics", Route.ANY_NODE, Reach.OBSERVED,
     apis=("Metadata",),
-    theme="topics",
-    route=Route.ANY_NODE,
-    reach=Reach.OBSERVED,
-    tool="kafka-topics --list",
-    command="topics list",
+    tool="kafka-topics --list", command="topics list",
 )
 DESCRIBE_TOPICS = OperationRow(
-    name="describe_topics",
-    java=("describeTopics",),
+    "describe_topics", Route.ANY_NODE, Reach.OBSERVED, key="topic",
     apis=("DescribeTopicPartitions", "Metadata"),
-    theme="topics",
-    route=Route.ANY_NODE,
-    reach=Reach.OBSERVED,
-    key="topic",
-    tool="kafka-topics --describe",
-    command="topics describe",
+    tool="kafka-topics --describe", command="topics describe",
 )
 CREATE_PARTITIONS = OperationRow(
-    name="create_partitions",
-    java=("createPartitions",),
-    apis=("CreatePartitions",),
-    theme="topics",
-    route=Route.CONTROLLER,
-    reach=Reach.UNLISTED,
-    key="topic",
-    repeatable=False,
-    changes=True,
-    tool="kafka-topics --alter --partitions",
-    command="topics grow",
+    "create_partitions", Route.CONTROLLER, Reach.UNLISTED,
+    key="topic", changes=True, repeatable=False,
+    tool="kafka-topics --alter --partitions", command="topics grow",
 )
 
 # --- partitions -----------------------------------------------------------------------------------
 
 DELETE_RECORDS = OperationRow(
-    name="delete_records",
-    java=("deleteRecords",),
-    apis=("DeleteRecords",),
-    theme="partitions",
-    route=Route.LEADER,
-    key="partition",
-    changes=True,
-    tool="kafka-delete-records",
-    command="partitions trim",
+    "delete_records", Route.LEADER, key="partition", changes=True,
+    tool="kafka-delete-records", command="partitions trim",
 )
 LIST_OFFSETS = OperationRow(
-    name="list_offsets",
-    java=("listOffsets",),
-    apis=("ListOffsets",),
-    theme="partitions",
-    route=Route.LEADER,
-    key="partition",
-    tool="kafka-get-offsets",
-    command="partitions offsets",
+    "list_offsets", Route.LEADER, key="partition",
+    tool="kafka-get-offsets", command="partitions offsets",
 )
 ELECT_LEADERS = OperationRow(
-    name="elect_leaders",
-    java=("electLeaders",),
-    apis=("ElectLeaders",),
-    theme="partitions",
-    route=Route.CONTROLLER,
-    reach=Reach.LISTED,
-    key="partition",
-    changes=True,
-    tool="kafka-leader-election",
-    command="partitions elect",
+    "elect_leaders", Route.CONTROLLER, Reach.LISTED, key="partition", changes=True,
+    tool="kafka-leader-election", command="partitions elect",
 )
 ALTER_PARTITION_REASSIGNMENTS = OperationRow(
-    name="alter_partition_reassignments",
-    java=("alterPartitionReassignments",),
-    apis=("AlterPartitionReassignments",),
-    theme="reassignments",
-    route=Route.CONTROLLER,
-    reach=Reach.LISTED,
-    key="partition",
-    changes=True,
-    tool="kafka-reassign-partitions --execute",
-    command="partitions reassign apply",
+    "alter_partition_reassignments", Route.CONTROLLER, Reach.LISTED, key="partition", changes=True,
+    tool="kafka-reassign-partitions --execute", command="partitions reassign apply",
 )
 LIST_PARTITION_REASSIGNMENTS = OperationRow(
-    name="list_partition_reassignments",
-    java=("listPartitionReassignments",),
-    apis=("ListPartitionReassignments",),
-    theme="reassignments",
-    route=Route.CONTROLLER,
-    reach=Reach.LISTED,
-    tool="kafka-reassign-partitions --list",
-    command="partitions reassignments",
+    "list_partition_reassignments", Route.CONTROLLER, Reach.LISTED,
+    tool="kafka-reassign-partitions --list", command="partitions reassignments",
 )
 
 # --- configs --------------------------------------------------------------------------------------
 
 DESCRIBE_CONFIGS = OperationRow(
-    name="describe_configs",
-    java=("describeConfigs",),
-    apis=("DescribeConfigs",),
-    theme="configs",
-    route=Route.RESOURCE,
-    reach=Reach.LISTED,
-    key="resource",
-    tool="kafka-configs --describe",
-    command="configs describe",
+    "describe_configs", Route.RESOURCE, Reach.LISTED, key="resource",
+    tool="kafka-configs --describe", command="configs describe",
 )
 INCREMENTAL_ALTER_CONFIGS = OperationRow(
-    name="incremental_alter_configs",
-    java=("incrementalAlterConfigs",),
-    apis=("IncrementalAlterConfigs",),
-    theme="configs",
-    route=Route.RESOURCE,
-    reach=Reach.LISTED,
-    key="resource",
-    changes=True,
-    tool="kafka-configs --alter",
-    command="configs set",
+    "incremental_alter_configs", Route.RESOURCE, Reach.LISTED, key="resource", changes=True,
+    tool="kafka-configs --alter", command="configs set",
 )
 LIST_CONFIG_RESOURCES = OperationRow(
-    name="list_config_resources",
+    "list_config_resources", Route.ANY_NODE,
     java=("listConfigResources", "listClientMetricsResources"),
-    apis=("ListConfigResources",),
-    theme="configs",
-    route=Route.ANY_NODE,
-    tool="kafka-configs --describe, kafka-client-metrics --list",
-    command="configs list",
+    tool="kafka-configs --describe, kafka-client-metrics --list", command="configs list",
 )
 
 # --- groups ---------------------------------------------------------------------------------------
 
 LIST_GROUPS = OperationRow(
-    name="list_groups",
+    "list_groups", Route.EVERY_BROKER, key="broker",
     java=("listGroups", "listConsumerGroups"),
-    apis=("ListGroups",),
-    theme="groups",
-    route=Route.EVERY_BROKER,
-    key="broker",
-    tool="kafka-groups --list",
-    command="groups list",
+    tool="kafka-groups --list", command="groups list",
 )
 DESCRIBE_CLASSIC_GROUPS = OperationRow(
-    name="describe_classic_groups",
-    java=("describeClassicGroups",),
+    "describe_classic_groups", Route.GROUP, key="group",
     apis=("DescribeGroups",),
-    theme="groups",
-    route=Route.GROUP,
-    key="group",
-    tool="kafka-consumer-groups --describe",
-    command="groups describe",
+    tool="kafka-consumer-groups --describe", command="groups describe",
 )
 DESCRIBE_CONSUMER_GROUPS = OperationRow(
-    name="describe_consumer_groups",
-    java=("describeConsumerGroups",),
+    "describe_consumer_groups", Route.GROUP, key="group",
     apis=("ConsumerGroupDescribe", "DescribeGroups"),
-    theme="groups",
-    route=Route.GROUP,
-    key="group",
-    tool="kafka-consumer-groups --describe",
-    command="groups describe",
+    tool="kafka-consumer-groups --describe", command="groups describe",
 )
 DESCRIBE_SHARE_GROUPS = OperationRow(
-    name="describe_share_groups",
-    java=("describeShareGroups",),
+    "describe_share_groups", Route.GROUP, key="group",
     apis=("ShareGroupDescribe",),
-    theme="groups",
-    route=Route.GROUP,
-    key="group",
-    tool="kafka-share-groups --describe",
-    command="groups describe",
+    tool="kafka-share-groups --describe", command="groups describe",
 )
 DESCRIBE_STREAMS_GROUPS = OperationRow(
-    name="describe_streams_groups",
-    java=("describeStreamsGroups",),
+    "describe_streams_groups", Route.GROUP, key="group",
     apis=("StreamsGroupDescribe",),
-    theme="groups",
-    route=Route.GROUP,
-    key="group",
-    tool="kafka-streams-groups --describe",
-    command="groups describe",
+    tool="kafka-streams-groups --describe", command="groups describe",
 )
 LIST_GROUP_OFFSETS = OperationRow(
-    name="list_group_offsets",
-    java=("listConsumerGroupOffsets", "listStreamsGroupOffsets"),
-    apis=("OffsetFetch",),
-    theme="group_offsets",
-    route=Route.GROUP,
-    key="group",
-    tool="kafka-consumer-groups --describe --offsets",
-    command="groups offsets",
+    "list_group_offsets", Route.GROUP, key="group",
+    apis=("OffsetFetch",), java=("listConsumerGroupOffsets", "listStreamsGroupOffsets"),
+    tool="kafka-consumer-groups --describe --offsets", command="groups offsets",
 )
 ALTER_GROUP_OFFSETS = OperationRow(
-    name="alter_group_offsets",
-    java=("alterConsumerGroupOffsets", "alterStreamsGroupOffsets"),
-    apis=("OffsetCommit",),
-    theme="group_offsets",
-    route=Route.GROUP,
-    key="partition",
-    changes=True,
-    tool="kafka-consumer-groups --reset-offsets",
-    command="groups seek",
+    "alter_group_offsets", Route.GROUP, key="partition", changes=True,
+    apis=("OffsetCommit",), java=("alterConsumerGroupOffsets", "alterStreamsGroupOffsets"),
+    tool="kafka-consumer-groups --reset-offsets", command="groups seek",
 )
 DELETE_GROUP_OFFSETS = OperationRow(
-    name="delete_group_offsets",
-    java=("deleteConsumerGroupOffsets", "deleteStreamsGroupOffsets"),
-    apis=("OffsetDelete",),
-    theme="group_offsets",
-    route=Route.GROUP,
-    key="partition",
-    changes=True,
-    tool="kafka-consumer-groups --delete-offsets",
-    command="groups forget",
+    "delete_group_offsets", Route.GROUP, key="partition", changes=True,
+    apis=("OffsetDelete",), java=("deleteConsumerGroupOffsets", "deleteStreamsGroupOffsets"),
+    tool="kafka-consumer-groups --delete-offsets", command="groups forget",
 )
 LIST_SHARE_GROUP_OFFSETS = OperationRow(
-    name="list_share_group_offsets",
-    java=("listShareGroupOffsets",),
+    "list_share_group_offsets", Route.GROUP, key="group",
     apis=("DescribeShareGroupOffsets",),
-    theme="group_offsets",
-    route=Route.GROUP,
-    key="group",
-    tool="kafka-share-groups --describe --offsets",
-    command="groups offsets",
+    tool="kafka-share-groups --describe --offsets", command="groups offsets",
 )
 ALTER_SHARE_GROUP_OFFSETS = OperationRow(
-    name="alter_share_group_offsets",
-    java=("alterShareGroupOffsets",),
-    apis=("AlterShareGroupOffsets",),
-    theme="group_offsets",
-    route=Route.GROUP,
-    key="partition",
-    changes=True,
-    tool="kafka-share-groups --reset-offsets",
-    command="groups seek",
+    "alter_share_group_offsets", Route.GROUP, key="partition", changes=True,
+    tool="kafka-share-groups --reset-offsets", command="groups seek",
 )
 DELETE_SHARE_GROUP_OFFSETS = OperationRow(
-    name="delete_share_group_offsets",
-    java=("deleteShareGroupOffsets",),
-    apis=("DeleteShareGroupOffsets",),
-    theme="group_offsets",
-    route=Route.GROUP,
-    key="topic",
-    changes=True,
-    tool="kafka-share-groups --delete-offsets",
-    command="groups forget",
+    "delete_share_group_offsets", Route.GROUP, key="topic", changes=True,
+    tool="kafka-share-groups --delete-offsets", command="groups forget",
 )
 DELETE_GROUPS = OperationRow(
-    name="delete_groups",
+    "delete_groups", Route.GROUP, key="group", changes=True, repeatable=False,
     java=("deleteConsumerGroups", "deleteShareGroups", "deleteStreamsGroups"),
-    apis=("DeleteGroups",),
-    theme="groups",
-    route=Route.GROUP,
-    key="group",
-    repeatable=False,
-    changes=True,
-    tool="kafka-consumer-groups --delete",
-    command="groups delete",
+    tool="kafka-consumer-groups --delete", command="groups delete",
 )
 REMOVE_GROUP_MEMBERS = OperationRow(
-    name="remove_group_members",
-    java=("removeMembersFromConsumerGroup",),
-    apis=("LeaveGroup",),
-    theme="groups",
-    route=Route.GROUP,
-    key="member",
-    changes=True,
+    "remove_group_members", Route.GROUP, key="member", changes=True,
+    apis=("LeaveGroup",), java=("removeMembersFromConsumerGroup",),
     command="groups evict",
 )
 
 # --- transactions ---------------------------------------------------------------------------------
 
 DESCRIBE_PRODUCERS = OperationRow(
-    name="describe_producers",
-    java=("describeProducers",),
-    apis=("DescribeProducers",),
-    theme="producers",
-    route=Route.LEADER,
-    key="partition",
-    tool="kafka-transactions describe-producers",
-    command="transactions producers",
+    "describe_producers", Route.LEADER, key="partition",
+    tool="kafka-transactions describe-producers", command="transactions producers",
 )
 DESCRIBE_TRANSACTIONS = OperationRow(
-    name="describe_transactions",
-    java=("describeTransactions",),
-    apis=("DescribeTransactions",),
-    theme="transactions",
-    route=Route.TRANSACTION,
-    key="transactional id",
-    tool="kafka-transactions describe",
-    command="transactions describe",
+    "describe_transactions", Route.TRANSACTION, key="transactional id",
+    tool="kafka-transactions describe", command="transactions describe",
 )
 LIST_TRANSACTIONS = OperationRow(
-    name="list_transactions",
-    java=("listTransactions",),
-    apis=("ListTransactions",),
-    theme="transactions",
-    route=Route.EVERY_BROKER,
-    key="broker",
-    tool="kafka-transactions list",
-    command="transactions list",
+    "list_transactions", Route.EVERY_BROKER, key="broker",
+    tool="kafka-transactions list", command="transactions list",
 )
 ABORT_TRANSACTION = OperationRow(
-    name="abort_transaction",
-    java=("abortTransaction",),
+    "abort_transaction", Route.LEADER, key="partition", changes=True,
     apis=("WriteTxnMarkers",),
-    theme="transactions",
-    route=Route.LEADER,
-    key="partition",
-    changes=True,
-    tool="kafka-transactions abort",
-    command="transactions abort",
+    tool="kafka-transactions abort", command="transactions abort",
 )
 FENCE_PRODUCERS = OperationRow(
-    name="fence_producers",
-    java=("fenceProducers",),
+    "fence_producers", Route.TRANSACTION, key="transactional id", changes=True,
     apis=("InitProducerId",),
-    theme="producers",
-    route=Route.TRANSACTION,
-    key="transactional id",
-    changes=True,
     command="transactions fence",
 )
 FORCE_TERMINATE_TRANSACTION = OperationRow(
-    name="force_terminate_transaction",
-    java=("forceTerminateTransaction",),
+    "force_terminate_transaction", Route.TRANSACTION, key="transactional id", changes=True,
     apis=("InitProducerId",),
-    theme="transactions",
-    route=Route.TRANSACTION,
-    key="transactional id",
-    changes=True,
-    tool="kafka-transactions force-terminate",
-    command="transactions terminate",
+    tool="kafka-transactions force-terminate", command="transactions terminate",
 )
 
 # --- acls, quotas, scram, tokens ------------------------------------------------------------------
 
 DESCRIBE_ACLS = OperationRow(
-    name="describe_acls",
-    java=("describeAcls",),
-    apis=("DescribeAcls",),
-    theme="acls",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    tool="kafka-acls --list",
-    command="acls list",
+    "describe_acls", Route.ANY_NODE, Reach.LISTED,
+    tool="kafka-acls --list", command="acls list",
 )
 CREATE_ACLS = OperationRow(
-    name="create_acls",
-    java=("createAcls",),
-    apis=("CreateAcls",),
-    theme="acls",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    key="ACL",
-    changes=True,
-    tool="kafka-acls --add",
-    command="acls add",
+    "create_acls", Route.ANY_NODE, Reach.LISTED, key="ACL", changes=True,
+    tool="kafka-acls --add", command="acls add",
 )
 DELETE_ACLS = OperationRow(
-    name="delete_acls",
-    java=("deleteAcls",),
-    apis=("DeleteAcls",),
-    theme="acls",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    key="filter",
-    changes=True,
-    tool="kafka-acls --remove",
-    command="acls remove",
+    "delete_acls", Route.ANY_NODE, Reach.LISTED, key="filter", changes=True,
+    tool="kafka-acls --remove", command="acls remove",
 )
 DESCRIBE_CLIENT_QUOTAS = OperationRow(
-    name="describe_client_quotas",
-    java=("describeClientQuotas",),
-    apis=("DescribeClientQuotas",),
-    theme="quotas",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    tool="kafka-configs --describe --entity-type users|clients|ips",
-    command="quotas list",
+    "describe_client_quotas", Route.ANY_NODE, Reach.LISTED,
+    tool="kafka-configs --describe --entity-type users|clients|ips", command="quotas list",
 )
 ALTER_CLIENT_QUOTAS = OperationRow(
-    name="alter_client_quotas",
-    java=("alterClientQuotas",),
-    apis=("AlterClientQuotas",),
-    theme="quotas",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    key="entity",
-    changes=True,
-    tool="kafka-configs --alter --entity-type users|clients|ips",
-    command="quotas set",
+    "alter_client_quotas", Route.ANY_NODE, Reach.LISTED, key="entity", changes=True,
+    tool="kafka-configs --alter --entity-type users|clients|ips", command="quotas set",
 )
 DESCRIBE_USER_SCRAM_CREDENTIALS = OperationRow(
-    name="describe_user_scram_credentials",
-    java=("describeUserScramCredentials",),
-    apis=("DescribeUserScramCredentials",),
-    theme="scram",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    key="user",
-    tool="kafka-configs --describe --entity-type users",
-    command="scram list",
+    "describe_user_scram_credentials", Route.ANY_NODE, Reach.LISTED, key="user",
+    tool="kafka-configs --describe --entity-type users", command="scram list",
 )
 ALTER_USER_SCRAM_CREDENTIALS = OperationRow(
-    name="alter_user_scram_credentials",
-    java=("alterUserScramCredentials",),
-    apis=("AlterUserScramCredentials",),
-    theme="scram",
-    route=Route.CONTROLLER,
-    reach=Reach.UNLISTED,
-    key="user",
-    changes=True,
-    tool="kafka-configs --alter --add-config SCRAM-SHA-…",
-    command="scram set",
+    "alter_user_scram_credentials", Route.CONTROLLER, Reach.UNLISTED, key="user", changes=True,
+    tool="kafka-configs --alter --add-config SCRAM-SHA-…", command="scram set",
 )
 CREATE_DELEGATION_TOKEN = OperationRow(
-    name="create_delegation_token",
-    java=("createDelegationToken",),
-    apis=("CreateDelegationToken",),
-    theme="tokens",
-    route=Route.ANY_NODE,
-    reach=Reach.UNLISTED,
-    repeatable=False,
-    changes=True,
-    tool="kafka-delegation-tokens --create",
-    command="tokens create",
+    "create_delegation_token", Route.ANY_NODE, Reach.UNLISTED, changes=True, repeatable=False,
+    tool="kafka-delegation-tokens --create", command="tokens create",
 )
 RENEW_DELEGATION_TOKEN = OperationRow(
-    name="renew_delegation_token",
-    java=("renewDelegationToken",),
-    apis=("RenewDelegationToken",),
-    theme="tokens",
-    route=Route.ANY_NODE,
-    reach=Reach.UNLISTED,
-    changes=True,
-    tool="kafka-delegation-tokens --renew",
-    command="tokens renew",
+    "renew_delegation_token", Route.ANY_NODE, Reach.UNLISTED, changes=True,
+    tool="kafka-delegation-tokens --renew", command="tokens renew",
 )
 EXPIRE_DELEGATION_TOKEN = OperationRow(
-    name="expire_delegation_token",
-    java=("expireDelegationToken",),
-    apis=("ExpireDelegationToken",),
-    theme="tokens",
-    route=Route.ANY_NODE,
-    reach=Reach.UNLISTED,
-    changes=True,
-    tool="kafka-delegation-tokens --expire",
-    command="tokens expire",
+    "expire_delegation_token", Route.ANY_NODE, Reach.UNLISTED, changes=True,
+    tool="kafka-delegation-tokens --expire", command="tokens expire",
 )
 DESCRIBE_DELEGATION_TOKEN = OperationRow(
-    name="describe_delegation_token",
-    java=("describeDelegationToken",),
-    apis=("DescribeDelegationToken",),
-    theme="tokens",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    tool="kafka-delegation-tokens --describe",
-    command="tokens list",
+    "describe_delegation_token", Route.ANY_NODE, Reach.LISTED,
+    tool="kafka-delegation-tokens --describe", command="tokens list",
 )
 
 # --- log directories ------------------------------------------------------------------------------
 
 DESCRIBE_LOG_DIRS = OperationRow(
-    name="describe_log_dirs",
-    java=("describeLogDirs",),
-    apis=("DescribeLogDirs",),
-    theme="logdirs",
-    route=Route.NODE,
-    key="broker",
-    tool="kafka-log-dirs --describe",
-    command="logdirs describe",
+    "describe_log_dirs", Route.NODE, key="broker",
+    tool="kafka-log-dirs --describe", command="logdirs describe",
 )
 DESCRIBE_REPLICA_LOG_DIRS = OperationRow(
-    name="describe_replica_log_dirs",
-    java=("describeReplicaLogDirs",),
+    "describe_replica_log_dirs", Route.NODE, key="replica",
     apis=("DescribeLogDirs",),
-    theme="logdirs",
-    route=Route.NODE,
-    key="replica",
     command="logdirs replicas",
 )
 ALTER_REPLICA_LOG_DIRS = OperationRow(
-    name="alter_replica_log_dirs",
-    java=("alterReplicaLogDirs",),
-    apis=("AlterReplicaLogDirs",),
-    theme="logdirs",
-    route=Route.NODE,
-    key="replica",
-    changes=True,
-    tool="kafka-reassign-partitions --execute with log_dirs",
-    command="logdirs move",
+    "alter_replica_log_dirs", Route.NODE, key="replica", changes=True,
+    tool="kafka-reassign-partitions --execute with log_dirs", command="logdirs move",
 )
 
 # --- cluster and brokers, features, quorum --------------------------------------------------------
 
 DESCRIBE_CLUSTER = OperationRow(
-    name="describe_cluster",
-    java=("describeCluster",),
+    "describe_cluster", Route.ANY_NODE, Reach.LISTED,
     apis=("DescribeCluster", "Metadata"),
-    theme="cluster",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    tool="kafka-cluster",
-    command="cluster describe",
+    tool="kafka-cluster", command="cluster describe",
 )
 UNREGISTER_BROKER = OperationRow(
-    name="unregister_broker",
-    java=("unregisterBroker",),
-    apis=("UnregisterBroker",),
-    theme="cluster",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    changes=True,
-    tool="kafka-cluster unregister",
-    command="brokers unregister",
+    "unregister_broker", Route.ANY_NODE, Reach.LISTED, changes=True,
+    tool="kafka-cluster unregister", command="brokers unregister",
 )
 UNREGISTER_CONTROLLER = OperationRow(
-    name="unregister_controller",
-    java=("unregisterController",),
-    apis=("UnregisterController",),
-    theme="cluster",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    changes=True,
-    tool="kafka-cluster unregister-controller",
-    command="quorum forget",
+    "unregister_controller", Route.ANY_NODE, Reach.LISTED, changes=True,
+    tool="kafka-cluster unregister-controller", command="quorum forget",
 )
 DESCRIBE_FEATURES = OperationRow(
-    name="describe_features",
-    java=("describeFeatures",),
+    "describe_features", Route.ANY_NODE, Reach.LISTED,
     apis=("ApiVersions",),
-    theme="features",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    tool="kafka-features describe",
-    command="features describe",
+    tool="kafka-features describe", command="features describe",
 )
 UPDATE_FEATURES = OperationRow(
-    name="update_features",
-    java=("updateFeatures",),
-    apis=("UpdateFeatures",),
-    theme="features",
-    route=Route.CONTROLLER,
-    reach=Reach.LISTED,
-    key="feature",
-    changes=True,
-    tool="kafka-features upgrade",
-    command="features upgrade",
+    "update_features", Route.CONTROLLER, Reach.LISTED, key="feature", changes=True,
+    tool="kafka-features upgrade", command="features upgrade",
 )
 DESCRIBE_METADATA_QUORUM = OperationRow(
-    name="describe_metadata_quorum",
-    java=("describeMetadataQuorum",),
+    "describe_metadata_quorum", Route.ANY_NODE, Reach.LISTED,
     apis=("DescribeQuorum",),
-    theme="quorum",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    tool="kafka-metadata-quorum describe --status",
-    command="quorum status",
+    tool="kafka-metadata-quorum describe --status", command="quorum status",
 )
 ADD_RAFT_VOTER = OperationRow(
-    name="add_raft_voter",
-    java=("addRaftVoter",),
-    apis=("AddRaftVoter",),
-    theme="voters",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    repeatable=False,
-    changes=True,
-    tool="kafka-metadata-quorum add-controller",
-    command="quorum add-controller",
+    "add_raft_voter", Route.ANY_NODE, Reach.LISTED, changes=True, repeatable=False,
+    tool="kafka-metadata-quorum add-controller", command="quorum add-controller",
 )
 REMOVE_RAFT_VOTER = OperationRow(
-    name="remove_raft_voter",
-    java=("removeRaftVoter",),
-    apis=("RemoveRaftVoter",),
-    theme="voters",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    repeatable=False,
-    changes=True,
-    tool="kafka-metadata-quorum remove-controller",
-    command="quorum remove-controller",
+    "remove_raft_voter", Route.ANY_NODE, Reach.LISTED, changes=True, repeatable=False,
+    tool="kafka-metadata-quorum remove-controller", command="quorum remove-controller",
 )
+# fmt: on
 
 OPERATIONS: tuple[OperationRow, ...] = tuple(
     value for value in list(vars().values()) if isinstance(value, OperationRow)

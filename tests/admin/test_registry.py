@@ -4,6 +4,7 @@ from importlib import import_module
 
 import pytest
 
+from admin_clients.emit import theme
 from kwire.admin.client import AdminClient
 from kwire.admin.operation import Operation
 from kwire.admin.registry import OPERATIONS, Reach
@@ -21,12 +22,12 @@ def test_an_operation_is_found_by_its_name(subtests: pytest.Subtests) -> None:
     for row in OPERATIONS:
         with subtests.test(row.name):
             assert callable(getattr(AdminClient, row.name))
-            theme = import_module(f"kwire.admin.{row.theme}")
+            module = import_module(f"kwire.admin.{theme(row.name)}")
             if row.name not in WITHOUT_DRIVER:
-                operation = getattr(theme, row.name.upper())
+                operation = getattr(module, row.name.upper())
                 assert isinstance(operation, Operation)
                 assert operation.row is row
-            names = (row.theme, row.name)
+            names = (theme(row.name), row.name)
             assert any(list((ROOT / "tests/admin").glob(f"test_{name}*.py")) for name in names)
 
 

@@ -21,14 +21,7 @@ if TYPE_CHECKING:
     from kwire.codec.declaration import Request
 
 SEND_REQUEST = OperationRow(
-    name="send_request",
-    java=(),
-    apis=("any",),
-    theme="raw_requests",
-    route=Route.ANY_NODE,
-    reach=Reach.LISTED,
-    repeatable=False,
-    command="request",
+    "send_request", Route.ANY_NODE, Reach.LISTED, repeatable=False, command="request"
 )
 """Not an operation of Java's Admin, and so not among OPERATIONS."""
 
