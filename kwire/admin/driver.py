@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from math import inf
 from typing import TypeVar
 
 from kwire.admin.deadline import Deadline
@@ -20,12 +20,12 @@ from kwire.admin.errors import (
     ReadOnly,
 )
 from kwire.admin.lookup import NodeLookup
-from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.node_exchange import exchange
+from kwire.admin.operation import Operation
 from kwire.admin.operation_run import PATIENCE, OperationRun
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.registry import OperationRow, Reach, Route
 from kwire.admin.routing import OperationRouter
-from kwire.codec.declaration import Request
 from kwire.errors import (
     AnswerLost,
     BrokerError,
@@ -33,10 +33,8 @@ from kwire.errors import (
     InvalidValue,
     KwireError,
     UnsupportedEndpointType,
-    UnsupportedVersion,
     WireError,
 )
-from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.awaited import Awaited
@@ -51,12 +49,6 @@ R = TypeVar("R")
 IN_FLIGHT = 32
 """Requests that one client has open at one node; more of them wait, so that a thousand concurrent
 operations neither hold a thousand answers in memory nor fill the node's queue."""
-
-SERVER_SHARE = 0.9
-"""Of the client's time for a request: the time that the node is told to try."""
-
-_LONGEST_MS = 2**31 - 1
-"""TimeoutMs of a request is an int32."""
 
 
 class Driver:
@@ -91,9 +83,12 @@ class Driver:
         keys: Iterable[K],
         arguments: A,
         *,
-        timeout: float | None = None,
+        timeout: float | Deadline | None = None,
+        node_patience: float = inf,
     ) -> Outcomes[K, R]:
-        """Return the outcome of each key, within `timeout` seconds.
+        """Return the outcome of each key, within `timeout` seconds or until a deadline.
+
+        node_patience: seconds after which a node that cannot be asked is not asked again.
 
         1. Refuse what must not be sent, before a byte is.
         2. Look up the node of each key; ask all nodes at once.
@@ -110,8 +105,26 @@ class Driver:
         if isinstance(keys, str | bytes):
             # Its characters would be keys: delete_topics("ab") would delete the topics a and b.
             raise InvalidValue(f"give {operation.row.name} a list, not the text {keys!r} alone")
-        run = OperationRun(operation, tuple(dict.fromkeys(keys)), arguments, self.deadline(timeout))
-        return await self._complete(run)
+        deadline = timeout if isinstance(timeout, Deadline) else self.deadline(timeout)
+        run = OperationRun(
+            operation, tuple(dict.fromkeys(keys)), arguments, deadline, node_patience
+        )
+        while run.pending:
+            # 2.
+            targets = run.targets()
+            by_address = await self._addresses(run, targets)
+            asks = [self._ask_at(run, address, keys) for address, keys in by_address.items()]
+            if anywhere := [key for key, target in targets.items() if target is None]:
+                asks.append(self._ask_anywhere(run, anywhere))
+            await asyncio.gather(*asks)
+            # 3.
+            for key, target in targets.items():
+                if target is not None and key in run.moved:
+                    self._lookup.forget(run.lookup_route, target)
+            if run.pending and not await deadline.pause():
+                break
+        # 4.
+        return run.outcomes()
 
     async def ask(
         self,
@@ -135,8 +148,9 @@ class Driver:
         self.check_allowed(operation.row)
         deadline = self.deadline(timeout)
         brokers = await self._lookup.brokers(deadline)
-        run = OperationRun(operation, tuple(brokers), arguments, deadline, PATIENCE)
-        return await self._complete(run)
+        return await self.run(
+            operation, brokers, arguments, timeout=deadline, node_patience=PATIENCE
+        )
 
     @property
     def awaited(self) -> Awaited:
@@ -172,78 +186,54 @@ class Driver:
                 " bootstrap"
             )
 
-    async def _complete(self, run: OperationRun[K, A, R]) -> Outcomes[K, R]:
-        # 2. and 3. of `run`.
-        while run.pending:
-            await self._round(run)
-            if run.pending and not await run.deadline.pause():
-                break
-        # 4.
-        return run.outcomes()
-
-    async def _round(self, run: OperationRun[K, A, R]) -> None:
-        operation, route = run.operation, run.operation.row.route
-        lookup_route = Route.NODE if route is Route.EVERY_BROKER else route
-        targets = {key: operation.target(key, run.arguments) for key in run.pending}
-        anywhere = route in (Route.ANY_NODE, Route.CONTROLLER)
-        routed = [key for key, target in targets.items() if anywhere or target is None]
-        mapped = [] if anywhere else [key for key, target in targets.items() if target is not None]
+    async def _addresses(
+        self, run: OperationRun[K, A, R], targets: Mapping[K, object]
+    ) -> Mapping[Address, Sequence[K]]:
+        """Return the keys by the address of their node; note why others have none."""
+        mapped = {key: target for key, target in targets.items() if target is not None}
         by_address: defaultdict[Address, list[K]] = defaultdict(list)
-        if mapped:
-            mapped_targets = [targets[key] for key in mapped]
-            try:
-                found, failed = await self._lookup.find(lookup_route, mapped_targets, run.deadline)
-            except KwireError as error:
-                run.fail(mapped, error)
-                found, failed = {}, {}
-            for key in mapped:
-                if targets[key] in found:
-                    by_address[found[targets[key]]].append(key)
-                elif targets[key] in failed:
-                    run.take(key, failed[targets[key]])
-                else:  # the answer left it out
-                    run.fail([key], MissingFromAnswer(f"no node was named for {key}"))
-        asks = [self._ask_node(run, address, keys) for address, keys in by_address.items()]
-        if routed:
-            asks.append(self._ask_routed(run, routed))
-        await asyncio.gather(*asks)
-        for key in mapped:
-            if key in run.moved:
-                self._lookup.forget(lookup_route, targets[key])
+        if not mapped:
+            return by_address
+        try:
+            found, failed = await self._lookup.find(run.lookup_route, mapped.values(), run.deadline)
+        except KwireError as error:
+            run.fail(mapped, error)
+            return by_address
+        for key, target in mapped.items():
+            if target in found:
+                by_address[found[target]].append(key)
+            elif target in failed:
+                run.take(key, failed[target])
+            else:  # the answer left it out
+                run.fail([key], MissingFromAnswer(f"no node was named for {key}"))
+        return by_address
 
-    async def _ask_node(
+    async def _ask_at(
         self, run: OperationRun[K, A, R], address: Address, keys: Sequence[K]
     ) -> None:
-        async def work(connection: Connection) -> None:
-            timeout = run.deadline.attempt
-            # The pool calls this again if an older connection was closed in the meantime: some of
-            # several requests may have been answered, or sent, before.
-            open_keys = [key for key in keys if key in run.pending_set]
-            await self._exchange(run, connection, open_keys, timeout)
+        """Ask the node at an address."""
+
+        def attempt(connection: Connection) -> Awaitable[None]:
+            kind = self.router.endpoint_type
+            return exchange(run, keys, connection, run.deadline.attempt, kind)
 
         try:
             async with self._slot(address, run.deadline):
-                await self._connections.use(address, work, run.deadline.attempt)
+                await self._connections.use(address, attempt, run.deadline.attempt)
         except AnswerLost as error:
-            # `_exchange` noted it for the keys that were asked.
+            # `exchange` noted it for the keys that were asked.
             run.lose([key for key in keys if key not in run.latest], error)
         except (ConnectionFailed, WireError) as error:
             run.lose(keys, error)
         except KwireError as error:
             run.fail(keys, error)  # a login that was refused, or for which there was no token
 
-    async def _ask_routed(self, run: OperationRun[K, A, R], keys: Sequence[K]) -> None:
+    async def _ask_anywhere(self, run: OperationRun[K, A, R], keys: Sequence[K]) -> None:
         """Ask the active controller or any broker; the router goes from one node to the next."""
 
         async def attempt(connection: Connection, timeout: float) -> None:
-            open_keys = [key for key in keys if key in run.pending_set]
-            if not open_keys:
-                return  # another node, asked beside this one, has answered for all
-            await self._exchange(run, connection, open_keys, timeout)
-            for key in open_keys:
-                error = run.latest.get(key)
-                if key in run.pending_set and isinstance(error, BrokerError):
-                    raise error
+            await exchange(run, keys, connection, timeout, self.router.endpoint_type)
+            run.raise_latest(keys)
 
         row = run.operation.row
         try:
@@ -256,13 +246,13 @@ class Driver:
                 )
         except AnswerLost as error:
             # A change that was sent is unknown already; anything else has had all the time.
-            run.fail([key for key in keys if key in run.pending_set], error)
+            run.fail(keys, error)
         except BrokerError as error:
             unasked = [k for k in keys if k in run.pending_set and k not in run.latest]
             # Not only of these keys: a node of the wrong kind, a login that was refused.
             (run.lose if error.retriable else run.fail)(unasked, error)
         except KwireError as error:
-            run.fail([key for key in keys if key in run.pending_set], error)
+            run.fail(keys, error)
 
     @asynccontextmanager
     async def _slot(self, address: Address | None, deadline: Deadline) -> AsyncIterator[None]:
@@ -280,84 +270,3 @@ class Driver:
             yield
         finally:
             slots.release()
-
-    async def _exchange(
-        self, run: OperationRun[K, A, R], connection: Connection, keys: Sequence[K], timeout: float
-    ) -> None:
-        """Send the requests for these keys to one node and note what it answers.
-
-        Raises ConnectionFailed and AnswerLost, after noting the keys of a change as unknown.
-        """
-        call = OperationCall(
-            keys=tuple(keys),
-            arguments=run.arguments,
-            peer=connection.peer,
-            node=connection.node,
-            timeout_ms=min(max(1, int(timeout * 1000 * SERVER_SHARE)), _LONGEST_MS),
-        )
-        try:
-            parts = run.operation.parts(call)
-            for request in {type(request) for _, request in parts}:
-                run.operation.version_for(request, connection.node, connection.peer)
-        except UnsupportedVersion as error:
-            run.fail(keys, UnsupportedVersion(f"{error}{self._advice(run, connection)}"))
-            return
-        results = await asyncio.gather(
-            *(self._send(run, connection, call, part, timeout) for part in parts),
-            return_exceptions=True,
-        )
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-
-    def _advice(self, run: OperationRun[K, A, R], connection: Connection) -> str:
-        """Return what to do where a node does not offer an operation's API."""
-        if self.router.endpoint_type is not EndpointType.CONTROLLER:
-            return ""
-        # A controller that serves administrators (KIP-919) offers all of its release's APIs that
-        # are declared for controllers; a broker that offers more has to be of a later release.
-        if run.operation.row.reach is Reach.LISTED and DescribeClusterRequest.key in (
-            connection.node.api_versions
-        ):
-            return "; its release is too old, and so are brokers of the same release"
-        return "; give brokers as bootstrap instead"
-
-    async def _send(
-        self,
-        run: OperationRun[K, A, R],
-        connection: Connection,
-        call: OperationCall[K, A],
-        part: tuple[tuple[K, ...], Request],
-        timeout: float,
-    ) -> None:
-        keys, request = part
-        part_call = replace(call, keys=keys)
-        # An earlier node's error says nothing about a key that this one leaves out.
-        run.forget(keys)
-        next_request: Request | None = request
-        while next_request is not None:
-            try:
-                version = run.operation.version_for(type(next_request), call.node, call.peer)
-                # A node that always has another page must not outlast the operation.
-                if run.deadline.is_over and next_request is not request:
-                    name = run.operation.row.api
-                    raise AnswerLost(f"{connection.peer} did not end its answer to {name} in time")
-                share = min(timeout, run.deadline.remaining)
-                response = await connection.send(next_request, version, share)
-                run.take_answer(response, part_call)
-            except AnswerLost as error:
-                run.answer_lost(keys, error)
-                raise
-            except BrokerError as error:
-                for key in keys:
-                    run.take(key, error)
-                return
-            except UnsupportedVersion as error:
-                run.fail(keys, error)
-                return
-            except WireError as error:
-                run.unreadable(keys, error)
-                return
-            follow = run.operation.follow
-            next_request = follow(response, part_call) if follow else None
-        run.check_complete(keys, connection)

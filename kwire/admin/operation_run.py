@@ -73,12 +73,23 @@ class OperationRun(Generic[K, A, R]):
         self.latest: dict[K, KwireError] = {}
         self.moved: set[K] = set()
         self._perhaps_done: set[K] = set()
-        self._of_the_cluster: KwireError | None = None
 
     @property
     def pending(self) -> list[K]:
         """The keys that have no final outcome yet, in the order in which they were asked."""
         return [key for key in self._keys if key in self.pending_set]
+
+    @property
+    def lookup_route(self) -> Route:
+        """The way in which the nodes of the keys are looked up."""
+        route = self.operation.row.route
+        return Route.NODE if route is Route.EVERY_BROKER else route
+
+    def targets(self) -> dict[K, object]:
+        """Return the target of each pending key, None for those that any node may be asked for."""
+        if self.operation.row.route in (Route.ANY_NODE, Route.CONTROLLER):
+            return dict.fromkeys(self.pending)
+        return {key: self.operation.target(key, self.arguments) for key in self.pending}
 
     def take_answer(self, response: object, call: OperationCall[K, A]) -> None:
         """Note the outcomes in an answer. Raises BrokerError if it refuses the request whole."""
@@ -101,6 +112,13 @@ class OperationRun(Generic[K, A, R]):
             self._settle(key, OutcomeUnknown(f"it may still be carried out: {value}"))
         else:
             self._settle(key, value)
+
+    def raise_latest(self, keys: Iterable[K]) -> None:
+        """Raise the BrokerError after which one of these keys is to be asked again, if any."""
+        for key in keys:
+            error = self.latest.get(key)
+            if key in self.pending_set and isinstance(error, BrokerError):
+                raise error
 
     def lose(self, keys: Iterable[K], error: KwireError) -> None:
         """Note that the node of these keys was not asked: another may have taken its place."""

@@ -12,8 +12,9 @@ from typing import TypeVar, cast
 from uuid import UUID
 
 from kwire.admin import registry
-from kwire.admin.driver import SERVER_SHARE, Driver
+from kwire.admin.driver import Driver
 from kwire.admin.errors import DuplicateVoter, OutcomeUnknown, VoterNotFound, raise_for_code
+from kwire.admin.node_exchange import SERVER_SHARE
 from kwire.admin.quorum import RaftVoterEndpoint, describe_metadata_quorum
 from kwire.error_codes import ErrorCode
 from kwire.errors import AnswerLost, BrokerError, KwireError
