@@ -49,12 +49,12 @@ def test_docstrings_say_what_is_done(folder: str) -> None:
     ]
 
 
-def test_a_class_name_means_one_thing() -> None:
-    """Among the classes of the package that are written by hand; two alike need a longer name."""
+def test_a_name_of_a_type_means_one_thing() -> None:
+    """Among the classes and aliases that are written by hand; two alike need a longer name."""
     places = defaultdict(list)
     for file in source_files("kwire"):
         for definition in file.definitions:
-            if definition.kind == "class" and not is_generated(file.path):
+            if definition.kind in ("class", "alias") and not is_generated(file.path):
                 places[definition.name].append(file.at(definition))
     assert not {name: files for name, files in places.items() if len(files) > 1}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         ShareGroupDescription,
     )
     from kwire.admin.group_lag import GroupLag
-    from kwire.admin.group_offsets import CommittedOffsets, OffsetAndMetadata, Wanted
+    from kwire.admin.group_offsets import CommittedOffsets, OffsetAndMetadata, WantedOffsets
     from kwire.admin.group_seek import SeekPlan, TopicChoice
     from kwire.admin.group_seek_target import SeekTarget
     from kwire.admin.hanging_transactions import HangingSearch
@@ -381,7 +381,7 @@ class AdminClient(ClusterClient):
 
     async def list_group_offsets(
         self,
-        groups: Iterable[str] | Wanted,
+        groups: Iterable[str] | WantedOffsets,
         *,
         require_stable: bool = False,
         timeout: float | None = None,
@@ -431,7 +431,7 @@ class AdminClient(ClusterClient):
         return await delete_group_offsets(self.driver, group_id, partitions, timeout=timeout)
 
     async def list_share_group_offsets(
-        self, groups: Iterable[str] | Wanted, *, timeout: float | None = None
+        self, groups: Iterable[str] | WantedOffsets, *, timeout: float | None = None
     ) -> Outcomes[str, Outcomes[TopicPartition, SharePartitionOffsetInfo | None]]:
         """Return the start offsets of share groups (KIP-932); as list_group_offsets.
 

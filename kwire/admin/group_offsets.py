@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import MissingFromAnswer, raise_for_code, refusal
-from kwire.admin.operation import AGAIN, Operation, OperationCall, Part
+from kwire.admin.operation import AGAIN, Operation, OperationCall, RequestPart
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.share_group_offsets import (
     ALTER_SHARE_GROUP_OFFSETS,
@@ -28,7 +28,7 @@ from kwire.messages import a08_offset_commit as commit
 from kwire.messages import a09_offset_fetch as fetch
 from kwire.messages import a47_offset_delete as deletion
 
-Wanted = Mapping[str, Iterable[TopicPartition] | None]
+WantedOffsets = Mapping[str, Iterable[TopicPartition] | None]
 """The partitions to look up, by group; None for all that the group has committed."""
 
 _STABLE_SINCE = 7
@@ -69,7 +69,7 @@ class OffsetChange:
 
 async def list_group_offsets(
     driver: Driver,
-    groups: Iterable[str] | Wanted,
+    groups: Iterable[str] | WantedOffsets,
     *,
     require_stable: bool = False,
     timeout: float | None = None,
@@ -120,7 +120,7 @@ async def delete_group_offsets(
 
 
 async def list_share_group_offsets(
-    driver: Driver, groups: Iterable[str] | Wanted, *, timeout: float | None = None
+    driver: Driver, groups: Iterable[str] | WantedOffsets, *, timeout: float | None = None
 ) -> Outcomes[str, Outcomes[TopicPartition, SharePartitionOffsetInfo | None]]:
     """Return the start offsets of share groups (KIP-932); as list_group_offsets.
 
@@ -157,7 +157,7 @@ async def delete_share_group_offsets(
 
 
 def wanted_partitions(
-    groups: Iterable[str] | Wanted,
+    groups: Iterable[str] | WantedOffsets,
 ) -> dict[str, tuple[TopicPartition, ...] | None]:
     """Return the partitions to look up for each group, None for all."""
     if isinstance(groups, Mapping):
@@ -173,7 +173,7 @@ def wanted_partitions(
 LookupCall = OperationCall[str, OffsetLookup]
 
 
-def _lookup(call: LookupCall) -> Iterator[Part[str]]:
+def _lookup(call: LookupCall) -> Iterator[RequestPart[str]]:
     lookup = call.arguments
     if lookup.require_stable and not call.offers(fetch.OffsetFetchRequest, _STABLE_SINCE):
         raise UnsupportedVersion(f"{call.peer} cannot tell stable offsets: it is older than 2.5")

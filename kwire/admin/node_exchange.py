@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from kwire.admin.operation import OperationCall, Part
+from kwire.admin.operation import OperationCall, RequestPart
 from kwire.admin.operation_run import OperationRun
 from kwire.admin.registry import Reach
 from kwire.codec.declaration import Request
@@ -72,7 +72,7 @@ async def _exchange_part(
     run: OperationRun[K, A, R],
     connection: Connection,
     call: OperationCall[K, A],
-    part: Part[K],
+    part: RequestPart[K],
     timeout: float,
 ) -> None:
     keys, request = part

@@ -78,7 +78,7 @@ class OperationCall(Generic[K, A]):
         return offered is not None and offered.max_version >= since
 
 
-Part = tuple[tuple[K, ...], Request]
+RequestPart = tuple[tuple[K, ...], Request]
 """Some of a call's keys, and the request for them: for APIs that take one key at a time."""
 
 
@@ -99,7 +99,7 @@ class Operation(Generic[K, A, R]):
     """
 
     row: OperationRow
-    build: Callable[[OperationCall[K, A]], Request | Iterable[Part[K]]]
+    build: Callable[[OperationCall[K, A]], Request | Iterable[RequestPart[K]]]
     parse: Callable[[Any, OperationCall[K, A]], Iterable[tuple[K, R | KwireError]]]
     follow: Callable[[Any, OperationCall[K, A]], Request | None] | None = None
     target: Callable[[K, A], object] = lambda key, arguments: key
@@ -123,7 +123,7 @@ class Operation(Generic[K, A, R]):
             )
         return version
 
-    def parts(self, call: OperationCall[K, A]) -> list[Part[K]]:
+    def parts(self, call: OperationCall[K, A]) -> list[RequestPart[K]]:
         """Return the requests for a call, each with its keys."""
         built = self.build(call)
         return [(call.keys, built)] if isinstance(built, Request) else list(built)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import refusal
-from kwire.admin.operation import Operation, OperationCall, Part
+from kwire.admin.operation import Operation, OperationCall, RequestPart
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_partition import TopicPartition, by_topic
 from kwire.admin.wire_values import known
@@ -52,7 +52,7 @@ class ProducerIdAndEpoch:
 
 def _producers_requests(
     call: OperationCall[TopicPartition, int | None],
-) -> Iterator[Part[TopicPartition]]:
+) -> Iterator[RequestPart[TopicPartition]]:
     for start in range(0, len(call.keys), PARTITIONS_PER_REQUEST):
         keys = call.keys[start : start + PARTITIONS_PER_REQUEST]
         topics = [
@@ -95,7 +95,7 @@ _DESCRIBE_PRODUCERS_OF_A_REPLICA = replace(
 )
 
 
-def _new_epoch_requests(call: OperationCall[str, None]) -> Iterator[Part[str]]:
+def _new_epoch_requests(call: OperationCall[str, None]) -> Iterator[RequestPart[str]]:
     for transactional_id in call.keys:
         yield (
             (transactional_id,),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.operation import Operation, OperationCall, Part
+from kwire.admin.operation import Operation, OperationCall, RequestPart
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_partition import TopicPartition, by_topic
 from kwire.errors import KwireError, UnsupportedVersion
@@ -51,7 +51,7 @@ class _ReassignmentArguments:
 
 def _reassignment_parts(
     call: OperationCall[TopicPartition, _ReassignmentArguments],
-) -> Iterator[Part[TopicPartition]]:
+) -> Iterator[RequestPart[TopicPartition]]:
     allowed = call.arguments.allow_replication_factor_change
     request = altered.AlterPartitionReassignmentsRequest
     if not allowed and not call.offers(request, _FIXED_FACTOR_SINCE):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kwire.admin import registry
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.operation import Operation, OperationCall, Part
+from kwire.admin.operation import Operation, OperationCall, RequestPart
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages import a13_leave_group as leaving
 
@@ -36,7 +36,7 @@ class MemberRemoval:
 RemovalCall = OperationCall[MemberToRemove, MemberRemoval]
 
 
-def _removal(call: RemovalCall) -> Iterator[Part[MemberToRemove]]:
+def _removal(call: RemovalCall) -> Iterator[RequestPart[MemberToRemove]]:
     group_id, reason = call.arguments.group_id, call.arguments.reason
     if call.offers(leaving.LeaveGroupRequest, _BATCHED_SINCE):
         identities = [

@@ -15,7 +15,7 @@ from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.metadata_log import read_metadata_log
-from kwire.admin.operation import Operation, OperationCall, Part
+from kwire.admin.operation import Operation, OperationCall, RequestPart
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_descriptions import (
     PartitionDescription,
@@ -323,7 +323,7 @@ class PagesOfTopics:
 DescribeCall = OperationCall[TopicKey, PagesOfTopics]
 
 
-def _description(call: DescribeCall) -> Iterator[Part[TopicKey]]:
+def _description(call: DescribeCall) -> Iterator[RequestPart[TopicKey]]:
     names = tuple(sorted(key for key in call.keys if isinstance(key, str)))
     ids = tuple(key for key in call.keys if isinstance(key, UUID))
     if names and call.offers(pages.DescribeTopicPartitionsRequest):

@@ -23,7 +23,7 @@ from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveR
 from kwire.net.connection import Connection
 from kwire.text.ids import parse_uuid
 
-Request = TypeVar("Request", AddRaftVoterRequest, RemoveRaftVoterRequest)
+VoterRequest = TypeVar("VoterRequest", AddRaftVoterRequest, RemoveRaftVoterRequest)
 
 
 async def add_raft_voter(
@@ -111,8 +111,8 @@ async def remove_raft_voter(
 async def _change_voters(
     driver: Driver,
     row: registry.OperationRow,
-    request: Request,
-    send: Callable[[Request, Connection, float], Awaitable[None]],
+    request: VoterRequest,
+    send: Callable[[VoterRequest, Connection, float], Awaitable[None]],
     voter: tuple[int, UUID],
     *,
     votes_afterwards: bool,

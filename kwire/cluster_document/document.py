@@ -30,7 +30,7 @@ class DocumentSection(StrEnum):
     ACLS = "acls"
 
 
-Configs = Mapping[str, str | None]
+ConfigValues = Mapping[str, str | None]
 """Values by key; None for a value that is set and not shown."""
 
 Natural = Annotated[int, Field(ge=0)]
@@ -75,7 +75,7 @@ class DocumentTopic(_Part):
     partitions: Natural
     replication_factor: Natural | None = None
     assignments: tuple[tuple[Natural, ...], ...] | None = None
-    configs: Configs | None = None
+    configs: ConfigValues | None = None
 
 
 class DocumentConfigs(_Part):
@@ -86,7 +86,7 @@ class DocumentConfigs(_Part):
 
     type: str
     name: str | None
-    configs: Configs
+    configs: ConfigValues
 
 
 class DocumentQuota(_Part):

@@ -9,7 +9,7 @@ from typing import Any
 from kwire.cluster_document.document import (
     VERSION,
     ClusterDocument,
-    Configs,
+    ConfigValues,
     DocumentAcl,
     DocumentBroker,
     DocumentCluster,
@@ -122,7 +122,7 @@ def _topics(metadata: StoredMetadata, assignments: bool) -> tuple[DocumentTopic,
     )
 
 
-def _topic(topic: TopicImage, configs: Configs, assignments: bool) -> DocumentTopic:
+def _topic(topic: TopicImage, configs: ConfigValues, assignments: bool) -> DocumentTopic:
     replicas = tuple(
         target_replicas(topic.partitions[number]) for number in sorted(topic.partitions)
     )

@@ -22,9 +22,9 @@ from kwire.doctor.evidence import Evidence
 from kwire.doctor.finding import Finding, FindingKind, FindingVerdict, fix
 from kwire.errors import InvalidValue
 
-Check = Callable[[Evidence], Iterator[Finding]]
+EvidenceCheck = Callable[[Evidence], Iterator[Finding]]
 
-CHECKS: Mapping[str, Check] = MappingProxyType(
+CHECKS: Mapping[str, EvidenceCheck] = MappingProxyType(
     {
         "nodes": nodes.check,
         "quorum": quorum.check,

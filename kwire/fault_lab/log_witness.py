@@ -23,7 +23,7 @@ TWICE = "a change takes effect once"
 UNDONE = "what a node refused without an effect is not in the metadata log"
 ORDER = "the metadata log has changes in the order in which they were acknowledged"
 
-Effect = tuple[str, str, object]
+AppliedEffect = tuple[str, str, object]
 """Kind, key and value of an operation, as the log shows it too."""
 
 
@@ -35,15 +35,15 @@ class PlacedOperation:
     operation: RecordedOperation
 
 
-def effects_in(records: Iterator[CommittedRecord]) -> dict[Effect, list[int]]:
+def effects_in(records: Iterator[CommittedRecord]) -> dict[AppliedEffect, list[int]]:
     """Return the offsets of the changes that the workload makes, by what they are."""
-    effects: defaultdict[Effect, list[int]] = defaultdict(list)
+    effects: defaultdict[AppliedEffect, list[int]] = defaultdict(list)
     names: dict[object, str] = {}
     for committed in records:
         match committed.record.record:
             case TopicRecord() as topic:
                 names[topic.topic_id] = topic.name
-                effect: Effect = ("create", f"topic:{topic.name}", uuid_text(topic.topic_id))
+                effect: AppliedEffect = ("create", f"topic:{topic.name}", uuid_text(topic.topic_id))
             case RemoveTopicRecord() as removed:
                 name = names.get(removed.topic_id, "")
                 effect = ("delete", f"topic:{name}", uuid_text(removed.topic_id))
@@ -55,7 +55,7 @@ def effects_in(records: Iterator[CommittedRecord]) -> dict[Effect, list[int]]:
     return dict(effects)
 
 
-def effect_of(operation: RecordedOperation) -> Effect | None:
+def effect_of(operation: RecordedOperation) -> AppliedEffect | None:
     """Return what an operation would leave in the log; None if it cannot be told apart."""
     if operation.kind in ("create", "delete") and operation.fate is Fate.OK:
         return operation.kind, operation.key, operation.result
@@ -64,7 +64,7 @@ def effect_of(operation: RecordedOperation) -> Effect | None:
     return None
 
 
-def check_witness(history: RunHistory, effects: dict[Effect, list[int]]) -> list[Anomaly]:
+def check_witness(history: RunHistory, effects: dict[AppliedEffect, list[int]]) -> list[Anomaly]:
     """Return what the log contradicts."""
     anomalies = []
     placed: list[PlacedOperation] = []

@@ -48,7 +48,7 @@ REPEATS = 240.0
 CLOSING = 20.0
 """Seconds for the clients' last operations."""
 
-Progress = Callable[[str], None]
+RunProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ async def run_under_faults(
     events: Sequence[FaultEvent] | None = None,
     start: Callable[[], Awaitable[None]] | None = None,
     allowed: frozenset[str] = frozenset(),
-    progress: Progress = lambda text: None,
+    progress: RunProgress = lambda text: None,
 ) -> FaultRun:
     """Run a schedule against a cluster and check what came of it.
 
@@ -165,7 +165,7 @@ class _Conductor:
     network: FaultyNetwork
     log: MetadataLogReader
     result: FaultRun
-    progress: Progress
+    progress: RunProgress
 
     async def conduct(self, events: Sequence[FaultEvent] | None) -> None:
         """Carry out steps 2 to 4."""

@@ -64,7 +64,7 @@ class StandardAcl(Struct, frozen=True, kw_only=True):
 Resource = tuple[int, int, str]
 """Resource type, pattern type, name."""
 
-Rules: TypeAlias = "HashTrieMap[UUID, StandardAcl]"
+AclRules: TypeAlias = "HashTrieMap[UUID, StandardAcl]"
 """ACLs by id."""
 
 
@@ -77,7 +77,7 @@ class AclsImage(Struct, frozen=True, kw_only=True):
     """
 
     by_id: HashTrieMap[UUID, StandardAcl] = HashTrieMap()
-    by_resource: HashTrieMap[Resource, HashTrieMap[str, Rules]] = HashTrieMap()
+    by_resource: HashTrieMap[Resource, HashTrieMap[str, AclRules]] = HashTrieMap()
     prefix_lengths: HashTrieMap[int, HashTrieMap[int, int]] = HashTrieMap()
 
     def put(self, record: AccessControlEntryRecord) -> AclsImage:
@@ -141,7 +141,7 @@ class AclsImage(Struct, frozen=True, kw_only=True):
         by_principal = self.by_resource.get(resource, HashTrieMap())
         return acl in by_principal.get(acl.principal, HashTrieMap()).values()
 
-    def covering(self, resource_type: int, name: str) -> Iterator[HashTrieMap[str, Rules]]:
+    def covering(self, resource_type: int, name: str) -> Iterator[HashTrieMap[str, AclRules]]:
         """Yield the rules by principal of each pattern that a name falls under.
 
         These are the literal name, every prefix of it, and `*`; but `*` does not stand for names

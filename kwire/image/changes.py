@@ -30,7 +30,7 @@ from kwire.messages.config_resource import ConfigResource
 Value = TypeVar("Value")
 Key = TypeVar("Key")
 
-Record = MetadataRecord | VersionedRecord
+ImageRecord = MetadataRecord | VersionedRecord
 
 
 class ValueChange(Struct, Generic[Value], frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class MetadataChanges(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(
-        cls, before: MetadataImage, after: MetadataImage, records: Iterable[Record]
+        cls, before: MetadataImage, after: MetadataImage, records: Iterable[ImageRecord]
     ) -> MetadataChanges:
         """Return the changes that records made.
 

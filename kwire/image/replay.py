@@ -38,7 +38,7 @@ from kwire.messages.records.unregister_controller import UnregisterControllerRec
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 
-Replay = Callable[[MetadataImage, Any], MetadataImage]
+ReplayRecord = Callable[[MetadataImage, Any], MetadataImage]
 
 
 def apply(image: MetadataImage, record: MetadataRecord | VersionedRecord) -> MetadataImage:
@@ -56,7 +56,7 @@ def apply(image: MetadataImage, record: MetadataRecord | VersionedRecord) -> Met
     raise ReplayError(f"{type(message).__name__} is not a record of the metadata log")
 
 
-def _part(name: str, change: str) -> Replay:
+def _part(name: str, change: str) -> ReplayRecord:
     """Return the change of one part of the image, by a method of that part."""
 
     def replay(image: MetadataImage, record: Any) -> MetadataImage:
@@ -66,7 +66,7 @@ def _part(name: str, change: str) -> Replay:
     return replay
 
 
-def _topics(change: Callable[[TopicsDelta, Any], None]) -> Replay:
+def _topics(change: Callable[[TopicsDelta, Any], None]) -> ReplayRecord:
     """Return one of the changes that a delta gathers, made alone."""
 
     def replay(image: MetadataImage, record: Any) -> MetadataImage:
@@ -108,7 +108,7 @@ def _nothing(image: MetadataImage, record: NoOpRecord) -> MetadataImage:
     return image
 
 
-REPLAYS: Mapping[type, Replay] = {
+REPLAYS: Mapping[type, ReplayRecord] = {
     RegisterBrokerRecord: _part("cluster", "register_broker"),
     UnregisterBrokerRecord: _part("cluster", "unregister_broker"),
     BrokerRegistrationChangeRecord: _part("cluster", "change_broker"),

@@ -14,17 +14,19 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-Batches = Iterable[pa.RecordBatch]
+RecordBatches = Iterable[pa.RecordBatch]
 
 
 def map_batches(
-    rows: DataFrame, function: Callable[[Batches], Batches], schema: StructType | str
+    rows: DataFrame, function: Callable[[RecordBatches], RecordBatches], schema: StructType | str
 ) -> DataFrame:
     """Return the rows that a function makes of the batches of each task."""
     return rows.mapInArrow(partial(_run, function), schema)
 
 
-def _run(function: Callable[[Batches], Batches], batches: Batches) -> Iterator[pa.RecordBatch]:
+def _run(
+    function: Callable[[RecordBatches], RecordBatches], batches: RecordBatches
+) -> Iterator[pa.RecordBatch]:
     yield from function(map(normal, batches))
 
 

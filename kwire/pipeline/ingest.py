@@ -17,7 +17,7 @@ from time import monotonic, sleep
 
 from pyspark.sql import DataFrame, SparkSession
 
-from kwire.pipeline.arrow_tasks import Batches
+from kwire.pipeline.arrow_tasks import RecordBatches
 from kwire.pipeline.opening import ensure_no_plain_tables
 from kwire.pipeline.reading.avro import read_avro
 from kwire.pipeline.reading.planning import SPLIT, Slice, plan, plan_in_tasks, split_for
@@ -29,9 +29,9 @@ from kwire.pipeline.store.ledger import FOLDER, Busy, Ingest, Ledger, Overtaken,
 from kwire.pipeline.store.location import Location
 from kwire.pipeline.writing.captures import (
     CaptureWriter,
+    IngestStep,
     RowWork,
     SliceWork,
-    Step,
     Work,
     Written,
     remove_files,
@@ -88,7 +88,7 @@ def ingest(
     tables: Sequence[str] = (),
     avro: bool = False,
     split: int | None = None,
-    on_step: Step = lambda table: None,
+    on_step: IngestStep = lambda table: None,
     summary: Summary | None = None,
 ) -> Summary:
     """Add everything that paths stand for to the tables below `output`, all of it or nothing.
@@ -138,7 +138,7 @@ class _Ingestion:
         spark: SparkSession,
         output: str,
         only: tuple[str, ...],
-        on_step: Step,
+        on_step: IngestStep,
         summary: Summary,
     ) -> None:
         self.id = new_id()
@@ -252,7 +252,7 @@ def publish(
     raise Busy(f"{ledger.location.url} is written all the time: try again.")
 
 
-def _unchanged(rows: Batches) -> Batches:
+def _unchanged(rows: RecordBatches) -> RecordBatches:
     return rows
 
 

@@ -8,7 +8,7 @@ from kwire.net.address import Address
 from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.server import CannotListen, Proxy
-from kwire.proxy.data_path.tap import Tap, Viewer
+from kwire.proxy.data_path.tap import FlowViewer, Tap
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, at
 from kwire.proxy.flows.decoded import DecodedFlow
@@ -35,6 +35,7 @@ __all__ = [
     "Filter",
     "Filters",
     "Flow",
+    "FlowViewer",
     "Interest",
     "Limits",
     "Listener",
@@ -47,7 +48,6 @@ __all__ = [
     "Stall",
     "Tap",
     "Tree",
-    "Viewer",
     "Wants",
     "at",
     "flow_trees",

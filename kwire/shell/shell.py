@@ -15,7 +15,7 @@ from kwire.shell.nodes import FolderNode
 from kwire.shell.paths import components, glob_pattern, matches, path_of
 from kwire.shell.position import ImageSource
 
-Write = Callable[[str], None]
+WriteText = Callable[[str], None]
 
 
 class Shell:
@@ -28,8 +28,8 @@ class Shell:
     def __init__(
         self,
         source: ImageSource,
-        write: Write,
-        complain: Write | None = None,
+        write: WriteText,
+        complain: WriteText | None = None,
         *,
         width: Callable[[], int | None] = lambda: None,
     ) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from kwire.zookeeper.operations import Operation, OperationResult, Znode, ZnodeStat
+from kwire.zookeeper.operations import Znode, ZnodeOperation, ZnodeResult, ZnodeStat
 
 
 class SessionEvent(Enum):
@@ -88,7 +88,7 @@ class ZooKeeper(Protocol):
         Raises NoNode; then no watch is left.
         """
 
-    async def multi(self, operations: Sequence[Operation]) -> list[OperationResult]:
+    async def multi(self, operations: Sequence[ZnodeOperation]) -> list[ZnodeResult]:
         """Carry out all operations, or none; return a result for each.
 
         Raises MultiFailed with the first refused operation. A multi of no operation does nothing.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue, KwireError, WireError
 
 if TYPE_CHECKING:
-    from kwire.zookeeper.operations import Operation
+    from kwire.zookeeper.operations import ZnodeOperation
 
 
 class ZooKeeperError(KwireError):
@@ -89,7 +89,7 @@ class MultiFailed(ZooKeeperError):
     index: of the first refused operation. operation: that one. error: its refusal.
     """
 
-    def __init__(self, index: int, operation: Operation, error: ZooKeeperError) -> None:
+    def __init__(self, index: int, operation: ZnodeOperation, error: ZooKeeperError) -> None:
         self.index = index
         self.operation = operation
         self.error = error

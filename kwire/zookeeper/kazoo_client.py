@@ -33,7 +33,7 @@ from kwire.zookeeper.kazoo_requests import (
     translated,
     znode_of,
 )
-from kwire.zookeeper.operations import Create, Operation, OperationResult, Znode, ZnodeStat
+from kwire.zookeeper.operations import Create, Znode, ZnodeOperation, ZnodeResult, ZnodeStat
 from kwire.zookeeper.paths import check_path, join
 from kwire.zookeeper.reachability import FailedAttempt, ServerReachability
 from kwire.zookeeper.settings import ZooKeeperSettings
@@ -142,7 +142,7 @@ class KazooZooKeeper:
         )
         return sorted(names)
 
-    async def multi(self, operations: Sequence[Operation]) -> list[OperationResult]:
+    async def multi(self, operations: Sequence[ZnodeOperation]) -> list[ZnodeResult]:
         """Carry out all operations, or none. Raises MultiFailed."""
         for operation in operations:
             sequential = isinstance(operation, Create) and operation.sequential

@@ -28,10 +28,10 @@ from kwire.zookeeper.operations import (
     CheckVersion,
     Create,
     Delete,
-    Operation,
-    OperationResult,
     SetData,
     Znode,
+    ZnodeOperation,
+    ZnodeResult,
     ZnodeStat,
 )
 from kwire.zookeeper.znodes.top_level import is_open, is_sensitive
@@ -51,7 +51,7 @@ _REFUSALS: dict[type[Exception], Callable[[str], ZooKeeperError]] = {
 _AUTHENTICATION = (exceptions.AuthFailedError, exceptions.SessionClosedRequireSaslError)
 
 
-def request_of(operation: Operation, chroot: str, *, set_acl: bool) -> Any:
+def request_of(operation: ZnodeOperation, chroot: str, *, set_acl: bool) -> Any:
     """Return the request of an operation, below the chroot."""
     path = chroot if chroot and operation.path == "/" else chroot + operation.path
     match operation:
@@ -101,7 +101,9 @@ def _refusal(error: Exception, path: str) -> ZooKeeperError:
     return UnknownRefusal(path, code, type(error).__name__.removesuffix("Error"))
 
 
-def first_failure(operations: Sequence[Operation], results: Sequence[Any]) -> MultiFailed | None:
+def first_failure(
+    operations: Sequence[ZnodeOperation], results: Sequence[Any]
+) -> MultiFailed | None:
     """Return the refusal of a multi; None if it took place.
 
     The operations before the refused one are answered as rolled back.
@@ -113,10 +115,10 @@ def first_failure(operations: Sequence[Operation], results: Sequence[Any]) -> Mu
 
 
 def multi_results(
-    operations: Sequence[Operation], results: Sequence[Any], unchroot: Callable[[str], str]
-) -> list[OperationResult]:
+    operations: Sequence[ZnodeOperation], results: Sequence[Any], unchroot: Callable[[str], str]
+) -> list[ZnodeResult]:
     """Return the results of a multi that took place."""
-    found: list[OperationResult] = []
+    found: list[ZnodeResult] = []
     for operation, result in zip(operations, results, strict=True):
         match operation:
             case Create():

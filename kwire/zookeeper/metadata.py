@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from kwire.zookeeper.client import ZooKeeper
 from kwire.zookeeper.errors import InvalidZnode
-from kwire.zookeeper.metadata_reader import MetadataReader, Progress, no_progress
+from kwire.zookeeper.metadata_reader import MetadataReader, ReadProgress, no_progress
 from kwire.zookeeper.zookeeper_metadata import MetadataPart, ZooKeeperMetadata
 
 EVERYTHING = frozenset(MetadataPart)
@@ -17,7 +17,7 @@ async def read_metadata(
     *,
     parts: Collection[MetadataPart] = EVERYTHING,
     topics: Collection[str] | None = None,
-    progress: Progress = no_progress,
+    progress: ReadProgress = no_progress,
     on_invalid: Callable[[InvalidZnode], object] | None = None,
 ) -> ZooKeeperMetadata:
     """Read some parts; what is in the others is absent.

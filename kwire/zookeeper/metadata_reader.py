@@ -35,7 +35,7 @@ from kwire.zookeeper.znodes import (
 )
 from kwire.zookeeper.znodes.acl import RESOURCE_TYPES
 from kwire.zookeeper.zookeeper_metadata import (
-    Configs,
+    ConfigsByName,
     MetadataPart,
     Stored,
     TopicInZooKeeper,
@@ -48,13 +48,13 @@ TELL_EVERY = 100
 T = TypeVar("T")
 K = TypeVar("K")
 
-Progress = Callable[[str, int, int], object]
+ReadProgress = Callable[[str, int, int], object]
 """Called with a noun, how many znodes of it were read, and how many there are."""
 
 Parse = Callable[[bytes, str], T]
 """Reads the data of a znode, with its path for errors. Raises InvalidZnode."""
 
-Step = Callable[[ZooKeeperMetadata], Awaitable[ZooKeeperMetadata]]
+ReadStep = Callable[[ZooKeeperMetadata], Awaitable[ZooKeeperMetadata]]
 """Reads a part, and adds it to what was found."""
 
 States = dict[str, dict[int, Stored[PartitionStateZnode]]]
@@ -71,7 +71,7 @@ class MetadataReader:
     def __init__(
         self,
         zookeeper: ZooKeeper,
-        progress: Progress,
+        progress: ReadProgress,
         on_invalid: Callable[[InvalidZnode], object] | None,
     ) -> None:
         self._zookeeper = zookeeper
@@ -83,7 +83,7 @@ class MetadataReader:
     ) -> ZooKeeperMetadata:
         """Read the parts, and of all topics only these; None for all."""
         with_states = MetadataPart.PARTITION_STATES in parts
-        steps: dict[MetadataPart, Step] = {
+        steps: dict[MetadataPart, ReadStep] = {
             MetadataPart.CLUSTER: self._with_cluster,
             MetadataPart.PRODUCER_IDS: self._with_producer_ids,
             MetadataPart.BROKERS: self._with_brokers,
@@ -176,10 +176,10 @@ class MetadataReader:
             user_clients=await self._user_clients(),
         )
 
-    async def _configs(self, type: ConfigEntityType) -> Configs:
+    async def _configs(self, type: ConfigEntityType) -> ConfigsByName:
         return await self._entities(f"configurations of {type.value}", type.path)
 
-    async def _entities(self, noun: str, folder: str) -> Configs:
+    async def _entities(self, noun: str, folder: str) -> ConfigsByName:
         paths = [(name, join(folder, name)) for name in await self._children(folder)]
         found = await self._many(noun, paths, ConfigZnode.parse)
         return {

@@ -82,7 +82,7 @@ class CheckVersion:
     version: int
 
 
-Operation = Create | SetData | Delete | CheckVersion
+ZnodeOperation = Create | SetData | Delete | CheckVersion
 
-OperationResult = str | ZnodeStat | None
+ZnodeResult = str | ZnodeStat | None
 """Create: the path, with the digits of a sequential one. SetData: the new state. Others: None."""

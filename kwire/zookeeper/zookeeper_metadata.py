@@ -60,7 +60,7 @@ class Stored(Generic[T_co]):
     modified_ms: int = 0
 
 
-Configs = Mapping[str | None, Stored[ConfigZnode]]
+ConfigsByName = Mapping[str | None, Stored[ConfigZnode]]
 """By the name of the entity, unquoted; None is the default one (<default>)."""
 
 
@@ -92,11 +92,11 @@ class ZooKeeperMetadata:
     has_empty_producer_ids: bool = False
     brokers: Mapping[int, Stored[BrokerZnode]] = field(default_factory=dict)
     topics: Mapping[str, TopicInZooKeeper] = field(default_factory=dict)
-    topic_configs: Configs = field(default_factory=dict)
-    broker_configs: Configs = field(default_factory=dict)
-    users: Configs = field(default_factory=dict)
-    clients: Configs = field(default_factory=dict)
-    ips: Configs = field(default_factory=dict)
+    topic_configs: ConfigsByName = field(default_factory=dict)
+    broker_configs: ConfigsByName = field(default_factory=dict)
+    users: ConfigsByName = field(default_factory=dict)
+    clients: ConfigsByName = field(default_factory=dict)
+    ips: ConfigsByName = field(default_factory=dict)
     user_clients: Mapping[tuple[str | None, str | None], Stored[ConfigZnode]] = field(
         default_factory=dict
     )

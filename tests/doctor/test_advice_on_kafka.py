@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.admin.partitions import ElectionType
+from kwire.admin.partition_options import ElectionType
 from kwire.admin.sync import AdminClient
 from kwire.admin.topic_partition import TopicPartition
 from kwire.admin.topics import NewTopic

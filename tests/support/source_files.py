@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +20,10 @@ _NESTS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A module, class or function. kind: one of these words. lines: of code, without comments."""
+    """A module, class, function, or alias of a type at the top of a module.
+
+    kind: one of these words. lines: of code, without comments.
+    """
 
     kind: str
     name: str
@@ -63,6 +68,8 @@ def source_file(path: Path) -> SourceFile:
             definitions.append(Definition("class", node.name, node.lineno, docstring))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             definitions.append(_function(node, lines))
+        elif node in module.body and (alias := _alias(node)):
+            definitions.append(Definition("alias", alias, node.lineno, None))
         elif isinstance(node, ast.Import):
             imports.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -71,11 +78,36 @@ def source_file(path: Path) -> SourceFile:
     return SourceFile(path, tuple(definitions), frozenset(imports))
 
 
-def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
         for nest in _NESTS:
             yield from _statements(getattr(statement, nest, ()))
+
+
+def _alias(node: ast.stmt) -> str | None:
+    """Return the name that a statement gives a type; None if it does not.
+
+    An Annotated type of a command's option or of a field is a declaration of that, not an alias.
+    """
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            named_as_class = re.fullmatch(r"_*[A-Z]\w*[a-z]\w*", name)
+            return name if named_as_class and _is_type(value) else None
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+            return name
+    if sys.version_info >= (3, 12) and isinstance(node, ast.TypeAlias):
+        return node.name.id
+    return None
+
+
+def _is_type(value: ast.expr) -> bool:
+    match value:
+        case ast.Subscript(value=ast.Name(id="Annotated")):
+            return False
+        case ast.Call(func=ast.Name(id="NewType")) | ast.BinOp(op=ast.BitOr()):
+            return True
+    return isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
 
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> Definition:

@@ -19,11 +19,11 @@ from kwire.zookeeper import (
     NodeExists,
     NoNode,
     NotEmpty,
-    Operation,
     SetData,
     UnknownRefusal,
     WatchEvent,
     ZnodeChange,
+    ZnodeOperation,
     ZnodeStat,
     ZooKeeper,
     ZooKeeperError,
@@ -102,7 +102,7 @@ async def test_setting_data_in_a_multi_any_version_fits(open_session: OpenSessio
     await zookeeper.multi([CheckVersion("/a", -1), Delete("/a", -1)])
 
 
-REFUSED: list[tuple[list[Operation], int, type[ZooKeeperError]]] = [
+REFUSED: list[tuple[list[ZnodeOperation], int, type[ZooKeeperError]]] = [
     ([Create("/a/b")], 0, NodeExists),
     ([Create("/")], 0, NodeExists),
     ([Create("/x/y")], 0, NoNode),
@@ -128,7 +128,7 @@ REFUSED: list[tuple[list[Operation], int, type[ZooKeeperError]]] = [
 @pytest.mark.parametrize(("operations", "index", "error"), REFUSED, ids=range(len(REFUSED)))
 async def test_a_refused_multi_names_the_operation_and_changes_nothing(
     open_session: OpenSession,
-    operations: list[Operation],
+    operations: list[ZnodeOperation],
     index: int,
     error: type[ZooKeeperError],
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from kwire.admin.topic_partition import TopicPartition
 
-Link = tuple[TopicPartition, int, int]
+CopyLink = tuple[TopicPartition, int, int]
 """A partition whose replica, or leadership, goes from one broker to another."""
 
 
@@ -101,7 +101,7 @@ class _ChainSearch:
         self._links: dict[tuple[int, int], TopicPartition | None] = {}
         self._on: dict[int, tuple[TopicPartition, ...]] = {}
 
-    def chain(self) -> list[Link]:
+    def chain(self) -> list[CopyLink]:
         """Return the shortest chain from the most loaded broker that has one; empty if none has."""
         self._links.clear()
         self._on.clear()
@@ -114,11 +114,11 @@ class _ChainSearch:
                 return chain
         return []
 
-    def _chain_from(self, source: int, lightest_first: Sequence[int]) -> list[Link]:
-        frontier: dict[int, list[Link]] = {source: []}
+    def _chain_from(self, source: int, lightest_first: Sequence[int]) -> list[CopyLink]:
+        frontier: dict[int, list[CopyLink]] = {source: []}
         reached = {source}
         for _ in range(self._longest):
-            ends: dict[int, list[Link]] = {}
+            ends: dict[int, list[CopyLink]] = {}
             for broker, chain in frontier.items():
                 for target in lightest_first:
                     if target in reached:
@@ -132,7 +132,7 @@ class _ChainSearch:
             frontier = ends
         return []
 
-    def _link(self, source: int, target: int, chain: Sequence[Link]) -> Link | None:
+    def _link(self, source: int, target: int, chain: Sequence[CopyLink]) -> CopyLink | None:
         key = source, target
         if key not in self._links:
             self._links[key] = next(self._candidates(source, target), None)

@@ -49,7 +49,7 @@ Principal = Annotated[
     list[str] | None,
     typer.Option("--principal", metavar="User:NAME", help="Allowed or denied. Repeatable."),
 ]
-Operation = Annotated[
+OperationName = Annotated[
     list[str] | None, typer.Option("--operation", metavar="NAME", help="Read, … Repeatable.")
 ]
 Allow = Annotated[
@@ -113,7 +113,7 @@ def describe_acls(
     user_principal: UserPrincipal = None,
     pattern_type: FilterPattern = "any",
     principal: Principal = None,
-    operation: Operation = None,
+    operation: OperationName = None,
     watch: Watch = None,
 ) -> None:
     """List ACLs, by default all.
@@ -159,7 +159,7 @@ def create_acls(
     deny_principal: Deny = None,
     allow_host: AllowHost = None,
     deny_host: DenyHost = None,
-    operation: Operation = None,
+    operation: OperationName = None,
     producer: Producer = False,
     consumer: Consumer = False,
     idempotent: Idempotent = False,
@@ -215,7 +215,7 @@ def delete_acls(
     deny_principal: Deny = None,
     allow_host: AllowHost = None,
     deny_host: DenyHost = None,
-    operation: Operation = None,
+    operation: OperationName = None,
     producer: Producer = False,
     consumer: Consumer = False,
     idempotent: Idempotent = False,

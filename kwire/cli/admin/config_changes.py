@@ -18,7 +18,7 @@ from kwire.cli.cluster_options import ClusterOptions
 from kwire.cli.output import Column, Table, dry_run_facts, hidden_text
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 
-Entries = Mapping[str, ConfigEntry]
+ConfigEntries = Mapping[str, ConfigEntry]
 
 _OWN = {
     ResourceType.TOPIC: ConfigSource.TOPIC,
@@ -43,7 +43,7 @@ COLUMNS = [
 class AlteredConfigs:
     """The outcome of changes, and the entries that their keys had before, where those are known."""
 
-    before: Mapping[ConfigResource, Entries]
+    before: Mapping[ConfigResource, ConfigEntries]
     outcomes: Outcomes[ConfigResource, None]
 
 

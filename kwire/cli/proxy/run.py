@@ -24,7 +24,7 @@ from kwire.proxy.service.service import NodeBypassed, ProxyService
 
 if TYPE_CHECKING:
     from kwire.proxy.serve.served_cluster import ServedCluster
-    from kwire.proxy.service.events import Report
+    from kwire.proxy.service.events import ReportEvent
     from kwire.proxy.service.serving import ServeBackend
 
 
@@ -66,7 +66,7 @@ def run_options(config: ProxyConfig) -> None:
         raise typer.Exit(1)
 
 
-def _run_to_the_end(config: ProxyConfig, report: Report, file: Path | None = None) -> None:
+def _run_to_the_end(config: ProxyConfig, report: ReportEvent, file: Path | None = None) -> None:
     # Each connection takes two; others are for files, listeners and the connections of `serve`.
     raise_open_files_limit(2 * config.limits.connections * len(config.clusters) + OTHER_FILES)
     try:
@@ -75,7 +75,7 @@ def _run_to_the_end(config: ProxyConfig, report: Report, file: Path | None = Non
         raise WrongUsage(str(error)) from error
 
 
-async def _run(config: ProxyConfig, report: Report, file: Path | None = None) -> None:
+async def _run(config: ProxyConfig, report: ReportEvent, file: Path | None = None) -> None:
     """Run the service, and show flows if the configuration says so."""
     if config.show is None:
         simulate = _simulate_controller
@@ -85,7 +85,7 @@ async def _run(config: ProxyConfig, report: Report, file: Path | None = None) ->
 
 
 async def _run_shown(
-    config: ProxyConfig, show: ShowConfig, report: Report, file: Path | None
+    config: ProxyConfig, show: ShowConfig, report: ReportEvent, file: Path | None
 ) -> None:
     """Run the service, print flows in a thread, and in the end their counts."""
     loop = asyncio.get_running_loop()

@@ -26,7 +26,7 @@ class AuthenticationFailed(Exception):
     """A client is not who it claims to be. The text goes to the client, and holds no secret."""
 
 
-Exchange = Generator[bytes, bytes, Authenticated]
+LoginExchange = Generator[bytes, bytes, Authenticated]
 """Is sent the client's tokens, after a first `next`; yields the server's, and returns at the end.
 
 Raises AuthenticationFailed.
@@ -36,7 +36,7 @@ Raises AuthenticationFailed.
 class ServerMechanism(Protocol):
     """One SASL mechanism of a listener."""
 
-    def exchange(self, now: int) -> Exchange:
+    def exchange(self, now: int) -> LoginExchange:
         """Begin an authentication. now: milliseconds since 1970."""
         ...
 

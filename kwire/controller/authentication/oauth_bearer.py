@@ -8,7 +8,7 @@ import re
 from kwire.controller.authentication.exchanges import (
     Authenticated,
     AuthenticationFailed,
-    Exchange,
+    LoginExchange,
 )
 from kwire.controller.authentication.token_claims import WrongToken
 from kwire.controller.authentication.token_validators import TOKEN_LIMIT, TokenValidator
@@ -31,7 +31,7 @@ class OAuthBearerMechanism:
     def __init__(self, validator: TokenValidator) -> None:
         self._validator = validator
 
-    def exchange(self, now: int) -> Exchange:
+    def exchange(self, now: int) -> LoginExchange:
         """Authenticate by one token.
 
         1. The first message has the token, and extensions, which have no effect here.

@@ -9,7 +9,7 @@ from hmac import compare_digest
 from kwire.controller.authentication.exchanges import (
     Authenticated,
     AuthenticationFailed,
-    Exchange,
+    LoginExchange,
     invalid_credentials,
 )
 
@@ -22,7 +22,7 @@ class PlainMechanism:
     def __init__(self, passwords: Mapping[str, str]) -> None:
         self._passwords = {user: _digest(password) for user, password in passwords.items()}
 
-    def exchange(self, now: int) -> Exchange:
+    def exchange(self, now: int) -> LoginExchange:
         """Authenticate by one token.
 
         1. The token is an identity to act for, which may be empty, a user and a password.

@@ -14,7 +14,7 @@ from kwire.codec.declaration import Response
 from kwire.controller.authentication.exchanges import (
     Authenticated,
     AuthenticationFailed,
-    Exchange,
+    LoginExchange,
     ServerMechanism,
 )
 from kwire.error_codes import ErrorCode
@@ -97,7 +97,7 @@ class SaslAuthenticator:
         self._state = SaslState.VERSIONS_OR_HANDSHAKE
         self._has_frames = False
         self._mechanism = ""
-        self._exchange: Exchange | None = None
+        self._exchange: LoginExchange | None = None
         self.authenticated: Authenticated | None = None
         self.lifetime_ms: int | None = None
 

@@ -18,7 +18,7 @@ from typing import Protocol
 from kwire.controller.authentication.exchanges import (
     Authenticated,
     AuthenticationFailed,
-    Exchange,
+    LoginExchange,
     invalid_credentials,
 )
 from kwire.image.scram import ScramCredential
@@ -75,7 +75,7 @@ class ScramServerMechanism:
         self._logins = logins
         self._token_bytes = token_bytes
 
-    def exchange(self, now: int) -> Exchange:
+    def exchange(self, now: int) -> LoginExchange:
         """Authenticate by two tokens.
 
         1. The first names a user, or a delegation token with the extension `tokenauth=true`

@@ -12,7 +12,7 @@ _OCTETS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}", re.ASCII)
 _NUMBERS = re.compile(r"\d+(?:\.\d+){0,3}", re.ASCII)
 _LONGEST = 15  # characters of the longest IPv4 address that Java reads
 _WORDS = re.compile(r"(\[)?([0-9a-fA-F:.]+)(?:%[0-9]+)?(?(1)\])/([+-]?\d{1,10})")
-_Network = IPv4Network | IPv6Network
+_HostNetwork = IPv4Network | IPv6Network
 
 
 def host_text(host: str) -> str:
@@ -36,7 +36,7 @@ def is_in_range(host: str, cidr: str) -> bool:
 
 
 @lru_cache(maxsize=10_000)
-def network_of(cidr: str) -> _Network | None:
+def network_of(cidr: str) -> _HostNetwork | None:
     """Return the range of an ACL's host with a slash, None if it is none.
 
     As in Java, bits of the address after the prefix do not matter, nor does a zone, which must be
@@ -81,7 +81,7 @@ def _ipv4(text: str) -> IPv4Address | None:
     return IPv4Address(bytes(first) + last.to_bytes(left, "big"))
 
 
-def _ipv6_network(cidr: str) -> _Network | None:
+def _ipv6_network(cidr: str) -> _HostNetwork | None:
     parts = _WORDS.fullmatch(cidr)
     if parts is None:
         return None
@@ -96,7 +96,7 @@ def _without_zeros(group: str) -> str:
     return ".".join(number.lstrip("0") or number[:1] for number in group.split("."))
 
 
-def _network(address: str, length: int) -> _Network | None:
+def _network(address: str, length: int) -> _HostNetwork | None:
     try:
         return ip_network(f"{address}/{length}", strict=False)
     except ValueError:

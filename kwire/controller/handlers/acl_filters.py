@@ -17,7 +17,7 @@ from kwire.messages.access_control import (
     PatternType,
 )
 
-AclFilter = DescribeAclsRequest | DeleteAclsFilter
+AclFilterMessage = DescribeAclsRequest | DeleteAclsFilter
 
 RESOURCE_TYPES = frozenset(AclResourceType) - {AclResourceType.UNKNOWN}
 PATTERN_TYPES = frozenset(PatternType) - {PatternType.UNKNOWN}
@@ -38,7 +38,7 @@ def has_unknown_elements(request: Request) -> bool:
 
     A node closes the connection then; other numbers without a meaning get an answer.
     """
-    parts: list[AclFilter | AclCreation]
+    parts: list[AclFilterMessage | AclCreation]
     if isinstance(request, DescribeAclsRequest):
         parts = [request]
     elif isinstance(request, DeleteAclsRequest):
@@ -50,7 +50,7 @@ def has_unknown_elements(request: Request) -> bool:
     return any(_UNKNOWN in _numbers(part) for part in parts)
 
 
-def _numbers(part: AclFilter | AclCreation) -> tuple[int, int, int, int]:
+def _numbers(part: AclFilterMessage | AclCreation) -> tuple[int, int, int, int]:
     if isinstance(part, AclCreation):
         types = part.resource_type, part.resource_pattern_type
     else:
@@ -58,7 +58,7 @@ def _numbers(part: AclFilter | AclCreation) -> tuple[int, int, int, int]:
     return *types, part.operation, part.permission_type
 
 
-def matching(acls: AclsImage, wanted: AclFilter) -> Iterator[tuple[UUID, StandardAcl]]:
+def matching(acls: AclsImage, wanted: AclFilterMessage) -> Iterator[tuple[UUID, StandardAcl]]:
     """Yield the ACLs that a filter matches, with their ids.
 
     The pattern type MATCH finds what a name falls under: itself, its prefixes and `*`.
@@ -68,7 +68,7 @@ def matching(acls: AclsImage, wanted: AclFilter) -> Iterator[tuple[UUID, Standar
             yield id, acl
 
 
-def _matches_entry(acl: StandardAcl, wanted: AclFilter) -> bool:
+def _matches_entry(acl: StandardAcl, wanted: AclFilterMessage) -> bool:
     return (
         wanted.principal_filter in (None, acl.principal)
         and wanted.host_filter in (None, acl.host)
@@ -77,7 +77,7 @@ def _matches_entry(acl: StandardAcl, wanted: AclFilter) -> bool:
     )
 
 
-def _matches_resource(acl: StandardAcl, wanted: AclFilter) -> bool:
+def _matches_resource(acl: StandardAcl, wanted: AclFilterMessage) -> bool:
     name, pattern_type = wanted.resource_name_filter, wanted.pattern_type_filter
     if wanted.resource_type_filter not in (AclResourceType.ANY, acl.resource_type):
         return False

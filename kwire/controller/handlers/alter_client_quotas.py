@@ -8,7 +8,12 @@ from math import isfinite
 
 from kwire.controller.authorization.hosts import address_of
 from kwire.controller.handlers.limits import check_records
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerResult,
+    VersionedRecords,
+    versioned,
+)
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
 from kwire.image.client_quotas import EMPTY
@@ -53,7 +58,7 @@ def handle(request: AlterClientQuotasRequest, context: ControllerContext) -> Con
     3. One record for each key that changes. To remove an absent key is no error, whatever its name.
     """
     errors: dict[EntityParts, str | None] = {}
-    records: Records = []
+    records: VersionedRecords = []
     for entry in request.entries:
         entity = tuple({part.entity_type: part.entity_name for part in entry.entity}.items())
         entity = tuple(sorted(entity, key=lambda part: part[0]))
@@ -81,7 +86,7 @@ def handle(request: AlterClientQuotasRequest, context: ControllerContext) -> Con
     )
 
 
-def _changes(entity: EntityParts, entry: EntryData, context: ControllerContext) -> Records:
+def _changes(entity: EntityParts, entry: EntryData, context: ControllerContext) -> VersionedRecords:
     # 2.
     keys = _keys(dict(entity))
     current = context.image.client_quotas.entities.get(frozenset(entity), EMPTY)

@@ -8,7 +8,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
 )
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
@@ -33,7 +33,7 @@ def handle(request: AlterConfigsRequest, context: ControllerContext) -> Controll
     """
     checker = ConfigChecker(context)
 
-    def alter(requested: AlterConfigsResource) -> Records:
+    def alter(requested: AlterConfigsResource) -> VersionedRecords:
         resource = ConfigResource(requested.resource_type, requested.resource_name)
         _check_resource(resource, context)
         # 4.
@@ -51,7 +51,7 @@ def handle(request: AlterConfigsRequest, context: ControllerContext) -> Controll
 def event(request: AlterConfigsRequest, context: ControllerContext) -> ControllerEvent:
     """Return NONE if each resource is refused by steps 1 to 3 of `handle`."""
 
-    def check(requested: AlterConfigsResource) -> Records:
+    def check(requested: AlterConfigsResource) -> VersionedRecords:
         _check_resource(ConfigResource(requested.resource_type, requested.resource_name), context)
         return []
 

@@ -9,7 +9,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
 )
 from kwire.controller.replicas.replication_control import partition_change
 from kwire.error_codes import ErrorCode
@@ -53,7 +53,7 @@ def handle(request: AlterPartitionRequest, context: ControllerContext) -> Contro
         return ControllerResult(response=AlterPartitionResponse())
     # 2.
     context.broker(request.broker_id, request.broker_epoch)
-    records: Records = []
+    records: VersionedRecords = []
     topics = []
     changed: dict[UUID, TopicImage] = {}
     for requested in request.topics:
@@ -80,7 +80,7 @@ def _alter(
     topic_id: UUID,
     broker_id: int,
     context: ControllerContext,
-    records: Records,
+    records: VersionedRecords,
     topics: dict[UUID, TopicImage],
 ) -> ResponsePartitionData:
     number, topic = requested.partition_index, topics.get(topic_id)

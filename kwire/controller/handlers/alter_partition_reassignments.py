@@ -11,7 +11,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
 )
 from kwire.controller.replicas.partition_change_builder import Election
 from kwire.controller.replicas.partition_reassignment import (
@@ -51,7 +51,7 @@ def handle(
     # 1.
     if event(request, context) is ControllerEvent.NONE:
         return ControllerResult(response=AlterPartitionReassignmentsResponse())
-    records: Records = []
+    records: VersionedRecords = []
     changed: Changed = {}
     allowed = request.allow_replication_factor_change
     # 2.
@@ -83,7 +83,7 @@ def _alter(
     name: str,
     requested: ReassignablePartition,
     context: ControllerContext,
-    records: Records,
+    records: VersionedRecords,
     changed: Changed,
     allowed: bool,
 ) -> ReassignablePartitionResponse:

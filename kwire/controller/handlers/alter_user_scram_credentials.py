@@ -20,7 +20,7 @@ from kwire.net.scram_keys import scram_keys
 
 MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384
 
-Change = ScramCredentialDeletion | ScramCredentialUpsertion
+ScramChange = ScramCredentialDeletion | ScramCredentialUpsertion
 
 
 def handle(
@@ -43,8 +43,8 @@ def handle(
     8. One record; of the password it has the keys that verify it.
     """
     errors: dict[str, ApiError] = {}
-    changes: dict[str, Change] = {}
-    requested: list[Change] = [*request.deletions, *request.upsertions]
+    changes: dict[str, ScramChange] = {}
+    requested: list[ScramChange] = [*request.deletions, *request.upsertions]
     for change in requested:
         if change.name in errors:
             continue
@@ -77,7 +77,7 @@ def handle(
     )
 
 
-def _check(change: Change, context: ControllerContext) -> None:
+def _check(change: ScramChange, context: ControllerContext) -> None:
     # 2.
     if not context.metadata_version.supports_scram:
         text = f"metadata.version {context.metadata_version.name} does not support SCRAM."
@@ -101,11 +101,11 @@ def _check(change: Change, context: ControllerContext) -> None:
         raise ApiError(ErrorCode.UNACCEPTABLE_CREDENTIAL, text)
 
 
-def _is_empty(change: Change) -> bool:
+def _is_empty(change: ScramChange) -> bool:
     return isinstance(change, ScramCredentialUpsertion) and not change.salted_password
 
 
-def _record(change: Change) -> RemoveUserScramCredentialRecord | UserScramCredentialRecord:
+def _record(change: ScramChange) -> RemoveUserScramCredentialRecord | UserScramCredentialRecord:
     # 8.
     if isinstance(change, ScramCredentialDeletion):
         return RemoveUserScramCredentialRecord(name=change.name, mechanism=change.mechanism)

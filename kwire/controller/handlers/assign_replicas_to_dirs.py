@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from kwire.controller.handlers.placement import replication_control
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, VersionedRecords
 from kwire.controller.replicas.replication_control import LocatedPartition
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
@@ -37,7 +37,7 @@ def handle(request: AssignReplicasToDirsRequest, context: ControllerContext) -> 
     # 2.
     broker = context.broker(request.broker_id, request.broker_epoch)
     replication = replication_control(context)
-    records: Records = []
+    records: VersionedRecords = []
     offline: dict[tuple[UUID, int], LocatedPartition] = {}
     directories = []
     for directory in request.directories:

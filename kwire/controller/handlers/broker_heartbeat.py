@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from kwire.controller.handlers.placement import replication_control
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerResult,
+    VersionedRecords,
+    versioned,
+)
 from kwire.controller.replicas.broker_heartbeat_manager import (
     BrokerControlState,
     BrokerHeartbeatManager,
@@ -37,7 +42,7 @@ def handle(request: BrokerHeartbeatRequest, context: ControllerContext) -> Contr
         registration_offset=registration,
         leads=lambda: replication_control(context).leads(broker.id),
     )
-    records: Records = []
+    records: VersionedRecords = []
     if next is not context.heartbeat_manager.brokers[broker.id].state:
         records += _records_of(next, broker, context)
     # 4.
@@ -81,7 +86,7 @@ def _sessions_after(
 
 def _records_of(
     next: BrokerControlState, broker: BrokerRegistration, context: ControllerContext
-) -> Records:
+) -> VersionedRecords:
     replication = replication_control(context)
     if next is BrokerControlState.UNFENCED:
         return replication.unfenced(broker)
@@ -92,9 +97,9 @@ def _records_of(
 
 def _directories(
     request: BrokerHeartbeatRequest, broker: BrokerRegistration, context: ControllerContext
-) -> Records:
+) -> VersionedRecords:
     version = context.metadata_version
-    records: Records = []
+    records: VersionedRecords = []
     if version.supports_directory_assignment:
         records += replication_control(context).directories_offline(
             broker, request.offline_log_dirs

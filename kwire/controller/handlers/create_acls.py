@@ -5,7 +5,7 @@ from __future__ import annotations
 from kwire.controller.authorization.hosts import network_of
 from kwire.controller.handlers.acl_filters import OPERATIONS, RESOURCE_TYPES
 from kwire.controller.handlers.limits import check_records
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, Records
+from kwire.controller.handlers.result import ControllerContext, ControllerResult, VersionedRecords
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
 from kwire.image.acls import WILDCARD, StandardAcl
@@ -42,7 +42,7 @@ def handle(request: CreateAclsRequest, context: ControllerContext) -> Controller
     if any(_is_filter(creation) for creation in request.creations):
         text = "ANY and MATCH have a meaning in filters only."
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    records: Records = []
+    records: VersionedRecords = []
     results = []
     created: set[StandardAcl] = set()
     for creation in request.creations:

@@ -12,7 +12,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
 )
 from kwire.controller.replicas.java_hash_set import text_bucket
 from kwire.error_codes import ErrorCode
@@ -58,7 +58,7 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
     # What is no topic has no part in the order, however long its name is.
     ids = context.image.topics.ids
     topics.sort(key=lambda topic: text_bucket(topic.name, len(counts)) if topic.name in ids else 0)
-    records: Records = []
+    records: VersionedRecords = []
     results = [_result(name, error) for name, error in refused.items()]
     for topic in topics:
         try:
@@ -109,7 +109,7 @@ def _growth(requested: CreatePartitionsTopic, context: ControllerContext) -> int
     return 0 if topic is None else max(requested.count - len(topic.partitions), 0)
 
 
-def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> Records:
+def _grow(requested: CreatePartitionsTopic, context: ControllerContext) -> VersionedRecords:
     # 4.
     topic = context.image.topics.topic(requested.name)
     if topic is None:

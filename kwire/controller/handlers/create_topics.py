@@ -16,7 +16,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
     versioned,
 )
 from kwire.controller.handlers.topic_names import collision, name_problem
@@ -45,7 +45,7 @@ STRICT_SINCE = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Created:
-    records: Records
+    records: VersionedRecords
     result: CreatableTopicResult
 
 
@@ -96,7 +96,7 @@ def handle(request: CreateTopicsRequest, context: ControllerContext) -> Controll
     config = context.config
     effective = EffectiveConfigs(context.image, config.static.get, config.node_id)
     created: list[_Created] = []
-    records: Records = []
+    records: VersionedRecords = []
     for topic in topics:
         created.append(_created_or_refused(topic, checker, effective, context))
         records += created[-1].records

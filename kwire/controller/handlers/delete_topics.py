@@ -13,7 +13,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
     versioned,
 )
 from kwire.error_codes import ErrorCode
@@ -51,7 +51,7 @@ def handle(request: DeleteTopicsRequest, context: ControllerContext) -> Controll
        THROTTLING_QUOTA_EXCEEDED (KIP-599).
     8. More topics than one request may delete: UNKNOWN_SERVER_ERROR for those beyond the limit.
     """
-    records: Records = []
+    records: VersionedRecords = []
     results = []
     for topic in _topics_or_refusals(request, context):
         if isinstance(topic, DeletableTopicResult):
@@ -133,7 +133,7 @@ def _topics_or_refusals(
     return found
 
 
-def _delete(topic: TopicImage, records: Records, context: ControllerContext) -> None:
+def _delete(topic: TopicImage, records: VersionedRecords, context: ControllerContext) -> None:
     # 7.
     context.record_mutations(len(topic.partitions), strict_since=STRICT_SINCE)
     # 8. Java takes the error of the list that is full for any other fault.

@@ -9,7 +9,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
 )
 from kwire.controller.replicas.partition_change_builder import Election
 from kwire.error_codes import ErrorCode
@@ -51,7 +51,7 @@ def handle(request: ElectLeadersRequest, context: ControllerContext) -> Controll
         requested = [
             (name, tuple(topics.by_id[topics.ids[name]].numbers())) for name in sorted(topics.ids)
         ]
-    records: Records = []
+    records: VersionedRecords = []
     results = []
     for name, numbers in requested:
         partitions = [
@@ -74,7 +74,7 @@ def event(request: ElectLeadersRequest, context: ControllerContext) -> Controlle
 
 
 def _elect(
-    name: str, number: int, type: int, context: ControllerContext, records: Records
+    name: str, number: int, type: int, context: ControllerContext, records: VersionedRecords
 ) -> PartitionResult:
     try:
         records.append(_record(name, number, type, context))

@@ -15,7 +15,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerEvent,
     ControllerResult,
-    Records,
+    VersionedRecords,
 )
 from kwire.errors import ApiError
 from kwire.messages.a44_incremental_alter_configs import (
@@ -44,7 +44,7 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
     """
     checker = ConfigChecker(context)
 
-    def alter(requested: AlterConfigsResource) -> Records:
+    def alter(requested: AlterConfigsResource) -> VersionedRecords:
         # 2.
         resource = _permitted(requested, context)
         # 3.
@@ -75,7 +75,7 @@ def handle(request: IncrementalAlterConfigsRequest, context: ControllerContext) 
 def event(request: IncrementalAlterConfigsRequest, context: ControllerContext) -> ControllerEvent:
     """Return NONE if steps 1 and 2 of `handle` refuse each resource but loggers."""
 
-    def check(requested: AlterConfigsResource) -> Records:
+    def check(requested: AlterConfigsResource) -> VersionedRecords:
         _permitted(requested, context)
         return []
 

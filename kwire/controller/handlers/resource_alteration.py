@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from kwire.controller.handlers.config_changes import check_change, cleared_elrs
 from kwire.controller.handlers.config_resources import ConfigChecker, check_exists
 from kwire.controller.handlers.limits import check_records
-from kwire.controller.handlers.result import ControllerContext, Records, versioned
+from kwire.controller.handlers.result import ControllerContext, VersionedRecords, versioned
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
 from kwire.image.features import FeaturesImage
@@ -41,9 +41,9 @@ class ResourceOutcome(NamedTuple):
 
 def alter_each(
     requested: Iterable[Requested],
-    alter: Callable[[Requested], Records],
+    alter: Callable[[Requested], VersionedRecords],
     features: FeaturesImage,
-) -> tuple[Records, list[ResourceOutcome]]:
+) -> tuple[VersionedRecords, list[ResourceOutcome]]:
     """Alter each resource by itself; return all records, and what became of each resource.
 
     1. A type of resource that does not exist: UNSUPPORTED_VERSION.
@@ -53,7 +53,7 @@ def alter_each(
     """
     resources = list(requested)
     counts = Counter(_resource(item) for item in resources)
-    records: Records = []
+    records: VersionedRecords = []
     outcomes = []
     for resource, item in {_resource(item): item for item in resources}.items():
         try:
@@ -102,7 +102,7 @@ def config_records(
     checker: ConfigChecker,
     *,
     others_stay: bool,
-) -> Records:
+) -> VersionedRecords:
     """Return the records that give keys of a resource new values; None deletes a key.
 
     others_stay: False if keys that are not named are deleted.

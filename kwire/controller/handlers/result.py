@@ -177,7 +177,7 @@ class ControllerContext:
                 return candidate
 
 
-Records = list[VersionedRecord]
+VersionedRecords = list[VersionedRecord]
 
 
 class ControllerEvent(Enum):

@@ -11,7 +11,7 @@ from kwire.controller.handlers.result import (
     ControllerContext,
     ControllerResult,
     KRaftVersionRequest,
-    Records,
+    VersionedRecords,
     versioned,
 )
 from kwire.error_codes import ErrorCode
@@ -63,7 +63,7 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
        response waits.
     """
     updates = {update.feature: update for update in request.feature_updates}
-    records: Records = []
+    records: VersionedRecords = []
     kraft_version: KRaftVersionRequest | None = None
     for update in updates.values():
         _check(update, updates, context)
@@ -96,7 +96,7 @@ def handle(request: UpdateFeaturesRequest, context: ControllerContext) -> Contro
     )
 
 
-def elr_safety_records(context: ControllerContext) -> Records:
+def elr_safety_records(context: ControllerContext) -> VersionedRecords:
     """Return the records that give all brokers one min.insync.replicas (KIP-966; Java:
     maybeGenerateElrSafetyRecords): the controller has to know by which value they acknowledge.
 
@@ -104,7 +104,7 @@ def elr_safety_records(context: ControllerContext) -> Records:
     2. Those of single brokers are removed.
     """
     configs = context.image.configs
-    records: Records = []
+    records: VersionedRecords = []
     # 1.
     if MIN_INSYNC_REPLICAS not in configs.of(ResourceType.BROKER, ""):
         records.append(min_insync_replicas_of_brokers(context.config.static))

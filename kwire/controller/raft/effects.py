@@ -135,7 +135,7 @@ class ShutdownComplete:
     """The quorum does not need this replica any more: the node may stop."""
 
 
-Effect = (
+RaftEffect = (
     PersistElection
     | AppendLog
     | TruncateLog

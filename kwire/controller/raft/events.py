@@ -117,7 +117,7 @@ class Shutdown:
     """The node wants to stop; a leader hands over first. ShutdownComplete answers."""
 
 
-Event = (
+RaftEvent = (
     Start
     | Replaying
     | Tick

@@ -9,13 +9,13 @@ from itertools import islice
 from kwire.batches import RecordBatch, read_batches
 from kwire.controller.raft.effects import (
     AppendLog,
-    Effect,
     FlushLog,
     InstallSnapshot,
+    RaftEffect,
     TruncateLog,
     WriteSnapshot,
 )
-from kwire.controller.raft.events import Event, LogFlushed, SnapshotInstalled
+from kwire.controller.raft.events import LogFlushed, RaftEvent, SnapshotInstalled
 from kwire.logdir.names import OffsetAndEpoch
 
 
@@ -83,7 +83,7 @@ class MemoryLog:
         """Return bytes of a snapshot, cut anywhere."""
         return self._snapshots[id][position : position + max_bytes]
 
-    def carry_out(self, effect: Effect) -> Event | None:
+    def carry_out(self, effect: RaftEffect) -> RaftEvent | None:
         """Carry out an effect on the log; return the event that tells so, if one does."""
         match effect:
             case AppendLog(data=data):

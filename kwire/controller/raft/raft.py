@@ -10,13 +10,13 @@ from kwire.batches import Record, with_base_offset
 from kwire.batches.record import NO_TIMESTAMP
 from kwire.controller.raft import dispatch, transitions
 from kwire.controller.raft.config import Config
-from kwire.controller.raft.effects import Appended, Effect, Rejected, ShutdownComplete
+from kwire.controller.raft.effects import Appended, RaftEffect, Rejected, ShutdownComplete
 from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import Endpoints
 from kwire.controller.raft.events import (
     Append,
-    Event,
     LogFlushed,
+    RaftEvent,
     Replaying,
     RequestFailed,
     RequestReceived,
@@ -67,7 +67,7 @@ class Raft:
         self._now = 0
         self._is_complete = False
 
-    def step(self, event: Event, now: int) -> list[Effect]:
+    def step(self, event: RaftEvent, now: int) -> list[RaftEffect]:
         """Handle an event; return its effects in the order in which to carry them out.
 
         1. Handle the event itself.
@@ -98,7 +98,7 @@ class Raft:
             replica.emit(ShutdownComplete())
         return replica.take_effects()
 
-    def _handle(self, event: Event, now: int) -> None:
+    def _handle(self, event: RaftEvent, now: int) -> None:
         replica = self._replica
         match event:
             case Start(is_replaying=is_replaying):

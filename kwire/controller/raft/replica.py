@@ -13,10 +13,10 @@ from kwire.controller.raft.control_record_state_machine import ControlRecordStat
 from kwire.controller.raft.effects import (
     AppendLog,
     Commit,
-    Effect,
     FlushLog,
     LeaderChanged,
     PersistElection,
+    RaftEffect,
     Send,
     TruncateLog,
 )
@@ -64,7 +64,7 @@ class Replica:
         self.is_shutting_down = False
         self.is_replaying = False
         self.is_installing = False
-        self._effects: list[Effect] = []
+        self._effects: list[RaftEffect] = []
         self._flushes: deque[tuple[int, int]] = deque()
         self._persisted: PersistElection | None = None
         self._announced: LeaderChanged | None = None
@@ -104,11 +104,11 @@ class Replica:
         """The role if it is that of the leader, else None."""
         return self.role if isinstance(self.role, Leader) else None
 
-    def emit(self, *effects: Effect) -> None:
+    def emit(self, *effects: RaftEffect) -> None:
         """Add effects to those of this step."""
         self._effects.extend(effects)
 
-    def take_effects(self) -> list[Effect]:
+    def take_effects(self) -> list[RaftEffect]:
         """Return the effects of this step, once: the caller carries them out."""
         effects, self._effects = self._effects, []
         return effects

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kwire.codec.declaration import Request, Response
-from kwire.controller.raft import Event, Raft, ReplicaKey, RequestFailed, ResponseReceived, Send
+from kwire.controller.raft import Raft, RaftEvent, ReplicaKey, RequestFailed, ResponseReceived, Send
 from kwire.controller.server.channels import Channels
 from kwire.error_codes import ErrorCode
 from kwire.messages import a52_vote as vote
@@ -30,7 +30,7 @@ class ShadowChannels(Channels):
         super().__init__(**settings)
         self._may_reach = may_reach
 
-    def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
+    def send(self, effect: Send, feed: Callable[[RaftEvent], None]) -> None:
         """Feed a granted vote back; send ApiVersions; let every other request fail."""
         node = effect.destination
         is_real = isinstance(effect.request, ApiVersionsRequest)
@@ -40,7 +40,7 @@ class ShadowChannels(Channels):
             self.spawn(_feed_answer(effect, feed))
 
 
-async def _feed_answer(effect: Send, feed: Callable[[Event], None]) -> None:
+async def _feed_answer(effect: Send, feed: Callable[[RaftEvent], None]) -> None:
     response = _answer(effect.request)
     if response is None:
         code = ErrorCode.BROKER_NOT_AVAILABLE

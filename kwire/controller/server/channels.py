@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from kwire.codec.declaration import Request, Response
-from kwire.controller.raft import Event, RequestFailed, ResponseReceived, Send
+from kwire.controller.raft import RaftEvent, RequestFailed, ResponseReceived, Send
 from kwire.controller.server.foreign_clusters import ForeignClusters
 from kwire.error_codes import ErrorCode
 from kwire.errors import EncodeError, KwireError, UnsupportedVersion
@@ -53,7 +53,7 @@ class Channels:
         """Take another context for new connections."""
         self._tls = tls
 
-    def send(self, effect: Send, feed: Callable[[Event], None]) -> None:
+    def send(self, effect: Send, feed: Callable[[RaftEvent], None]) -> None:
         """Send the request of an effect; feed its response, or its failure, back to the replica."""
         self.spawn(self._send(effect, feed))
 
@@ -63,9 +63,9 @@ class Channels:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _send(self, effect: Send, feed: Callable[[Event], None]) -> None:
+    async def _send(self, effect: Send, feed: Callable[[RaftEvent], None]) -> None:
         to = effect.destination
-        event: Event
+        event: RaftEvent
         try:
             response = await self.ask(to.host, to.port, effect.request)
             event = ResponseReceived(correlation=effect.correlation, response=response)

@@ -20,8 +20,6 @@ from kwire.controller.raft import (
     AppendLog,
     BecomeLeader,
     Commit,
-    Effect,
-    Event,
     FlushLog,
     InstallSnapshot,
     LeaderChanged,
@@ -29,6 +27,8 @@ from kwire.controller.raft import (
     OffsetAndEpoch,
     PersistElection,
     Raft,
+    RaftEffect,
+    RaftEvent,
     Rejected,
     Reply,
     RequestReceived,
@@ -109,7 +109,7 @@ class RaftRuntime:
         self._loop = asyncio.get_running_loop()
         # The wall clock is read once: a clock that is set back would undo election time-outs.
         self._started = environment.wall_clock() - self._loop.time()
-        self._events: deque[Event] = deque()
+        self._events: deque[RaftEvent] = deque()
         self._stepping = False
         self._flushes: list[int] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -139,7 +139,7 @@ class RaftRuntime:
         """Return a new token, by which an answer finds its request or its Append."""
         return next(self._tokens)
 
-    def feed(self, event: Event) -> None:
+    def feed(self, event: RaftEvent) -> None:
         """Give the replica an event and carry out the effects.
 
         An event that comes from within a step is queued until the effects of that step are carried
@@ -181,7 +181,7 @@ class RaftRuntime:
         # Any step may have moved the replica's deadline.
         self._set_timer()
 
-    def _step(self, event: Event) -> None:
+    def _step(self, event: RaftEvent) -> None:
         now = self.now
         effects = self.raft.step(event, now)
         self.sensors.stepped(self.raft.role, self.raft.epoch, now)
@@ -245,7 +245,7 @@ class RaftRuntime:
             self.failure.exception()
         self.stop()
 
-    def _carry_out(self, effect: Effect) -> None:
+    def _carry_out(self, effect: RaftEffect) -> None:
         match effect:
             case PersistElection():
                 self._log.persist(effect)
@@ -277,7 +277,7 @@ class RaftRuntime:
             case _:
                 self._call_state_machine(effect)
 
-    def _call_state_machine(self, effect: Effect) -> None:
+    def _call_state_machine(self, effect: RaftEffect) -> None:
         machine = self._state_machine
         match effect:
             case Commit(high_watermark=high_watermark):

@@ -13,9 +13,9 @@ from kwire.zookeeper import (
     CheckVersion,
     Create,
     Delete,
-    Operation,
-    OperationResult,
     SetData,
+    ZnodeOperation,
+    ZnodeResult,
     ZnodeStat,
 )
 from kwire.zookeeper.operations import ANY_VERSION
@@ -31,7 +31,7 @@ class CannotClaim(KwireError):
 
 def claim(
     found: ZkControllerFound, state: ZkMigrationLeadershipState, now: int
-) -> tuple[Operation, ...]:
+) -> tuple[ZnodeOperation, ...]:
     """Return the multi that makes a KRaft controller the controller of ZooKeeper's brokers.
 
     1. Without /controller_epoch no ZooKeeper controller ever ran: raise CannotClaim.
@@ -45,7 +45,7 @@ def claim(
     # 1.
     if found.epoch is None:
         raise CannotClaim(f"there is no {CONTROLLER_EPOCH}: no ZooKeeper controller ever ran here")
-    operations: list[Operation] = []
+    operations: list[ZnodeOperation] = []
     # 2.
     if is_own(found, state):
         operations.append(CheckVersion(CONTROLLER_EPOCH, found.epoch_zk_version))
@@ -76,7 +76,7 @@ def is_own(found: ZkControllerFound, state: ZkMigrationLeadershipState) -> bool:
 
 
 def after_claim(
-    found: ZkControllerFound, state: ZkMigrationLeadershipState, results: list[OperationResult]
+    found: ZkControllerFound, state: ZkMigrationLeadershipState, results: list[ZnodeResult]
 ) -> ZkMigrationLeadershipState:
     """Return the state after the multi of a claim, from the results of its operations."""
     assert found.epoch is not None, "without an epoch there is no claim"

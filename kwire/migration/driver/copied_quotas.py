@@ -16,9 +16,9 @@ from kwire.zookeeper.znodes import (
     entity_path,
     user_client_path,
 )
-from kwire.zookeeper.zookeeper_metadata import Configs, ZooKeeperMetadata
+from kwire.zookeeper.zookeeper_metadata import ConfigsByName, ZooKeeperMetadata
 
-EntityParts = tuple[tuple[str, str | None], ...]
+CopiedEntity = tuple[tuple[str, str | None], ...]
 """Type and name of each part of an entity, in the order of the record."""
 
 
@@ -34,7 +34,7 @@ def quota_groups(zookeeper: ZooKeeperMetadata) -> Iterator[list[VersionedRecord]
 
 
 def _credentials(
-    parts: EntityParts, znode: ConfigZnode, path: str
+    parts: CopiedEntity, znode: ConfigZnode, path: str
 ) -> Iterator[list[VersionedRecord]]:
     for mechanism, credential in znode.scram_credentials(path):
         # Java reads it as a quota, which is no number. No broker lets the user log in by it.
@@ -51,7 +51,7 @@ def _credentials(
         yield [VersionedRecord(record=record, version=0)]
 
 
-def entities(zookeeper: ZooKeeperMetadata) -> Iterator[tuple[EntityParts, ConfigZnode, str]]:
+def entities(zookeeper: ZooKeeperMetadata) -> Iterator[tuple[CopiedEntity, ConfigZnode, str]]:
     """Yield every entity that may have quotas: its parts, its znode, and the path of that."""
     yield from _entities(zookeeper.users, ConfigEntityType.USERS, USER)
     yield from _entities(zookeeper.clients, ConfigEntityType.CLIENTS, CLIENT_ID)
@@ -62,13 +62,13 @@ def entities(zookeeper: ZooKeeperMetadata) -> Iterator[tuple[EntityParts, Config
 
 
 def _entities(
-    znodes: Configs, type: ConfigEntityType, part: str
-) -> Iterator[tuple[EntityParts, ConfigZnode, str]]:
+    znodes: ConfigsByName, type: ConfigEntityType, part: str
+) -> Iterator[tuple[CopiedEntity, ConfigZnode, str]]:
     for name in sorted(znodes, key=_order):
         yield ((part, name),), znodes[name].value, entity_path(type, name)
 
 
-def _quota_records(parts: EntityParts, quotas: Mapping[str, float]) -> list[VersionedRecord]:
+def _quota_records(parts: CopiedEntity, quotas: Mapping[str, float]) -> list[VersionedRecord]:
     entity = [EntityData(entity_type=type, entity_name=name) for type, name in parts]
     return [
         VersionedRecord(

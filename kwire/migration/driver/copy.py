@@ -33,7 +33,7 @@ NO_BROKER_EPOCH = -1
 ACLS_AT_ONCE = 100
 """Most ACLs of a resource in one group (ZkMigrationClient.MaxBatchSize)."""
 
-Records = list[VersionedRecord]
+CopiedRecords = list[VersionedRecord]
 
 
 class TopicsWithoutIds(LocalError):
@@ -53,7 +53,7 @@ class TopicsWithoutIds(LocalError):
 class MetadataCopy:
     """The records of a copy, each list to be one batch, and the brokers that they name."""
 
-    batches: list[Records]
+    batches: list[CopiedRecords]
     broker_ids: frozenset[int]
 
 
@@ -77,7 +77,7 @@ def copied_batches(
     passwords: PasswordEncoder,
     new_id: Callable[[], UUID],
     min_batch_size: int = MIN_BATCH_SIZE,
-) -> list[Records]:
+) -> list[CopiedRecords]:
     """Return the records of all of ZooKeeper in batches; new_id makes the ids of ACLs.
 
     What belongs together, as a topic, is in one batch: a batch has at least min_batch_size records
@@ -85,7 +85,7 @@ def copied_batches(
 
     Raises TopicsWithoutIds, InvalidZnode and PasswordNotDecoded.
     """
-    batches: list[Records] = [[]]
+    batches: list[CopiedRecords] = [[]]
     for group in copied_groups(zookeeper, passwords=passwords, new_id=new_id):
         if len(batches[-1]) >= min_batch_size:
             batches.append([])
@@ -95,7 +95,7 @@ def copied_batches(
 
 def copied_groups(
     zookeeper: ZooKeeperMetadata, *, passwords: PasswordEncoder, new_id: Callable[[], UUID]
-) -> Iterator[Records]:
+) -> Iterator[CopiedRecords]:
     """Yield the records in groups, as Java hands them over, in this order.
 
     1. Topics, each with its configuration and its partitions.
@@ -136,7 +136,7 @@ def _copied_topics(zookeeper: ZooKeeperMetadata) -> list[str]:
     return sorted(zookeeper.topics.keys() - zookeeper.pending_deletions)
 
 
-def _topics(zookeeper: ZooKeeperMetadata, passwords: PasswordEncoder) -> Iterator[Records]:
+def _topics(zookeeper: ZooKeeperMetadata, passwords: PasswordEncoder) -> Iterator[CopiedRecords]:
     names = _copied_topics(zookeeper)
     ids = {name: zookeeper.topics[name].topic.value.topic_id for name in names}
     if without_ids := [name for name, id in ids.items() if id is None]:
@@ -152,7 +152,7 @@ def _topics(zookeeper: ZooKeeperMetadata, passwords: PasswordEncoder) -> Iterato
         yield group
 
 
-def _partition_records(zookeeper: ZooKeeperMetadata, name: str, id: UUID) -> Records:
+def _partition_records(zookeeper: ZooKeeperMetadata, name: str, id: UUID) -> CopiedRecords:
     # Version 0 whatever the metadata.version: it has no directories (DirectoryId.MIGRATING).
     return [
         _record(
@@ -173,21 +173,23 @@ def _partition_records(zookeeper: ZooKeeperMetadata, name: str, id: UUID) -> Rec
     ]
 
 
-def _broker_configs(zookeeper: ZooKeeperMetadata, passwords: PasswordEncoder) -> Iterator[Records]:
+def _broker_configs(
+    zookeeper: ZooKeeperMetadata, passwords: PasswordEncoder
+) -> Iterator[CopiedRecords]:
     configs = sorted(zookeeper.broker_configs.items(), key=lambda item: item[0] or "")
     for name, stored in configs:
         values = passwords.decode_configs(stored.value.config, f"broker {name or '<default>'}")
         yield _config_records(ResourceType.BROKER, name or "", values)
 
 
-def _config_records(type: ResourceType, name: str, values: Mapping[str, str]) -> Records:
+def _config_records(type: ResourceType, name: str, values: Mapping[str, str]) -> CopiedRecords:
     return [
         _record(ConfigRecord(resource_type=type, resource_name=name, name=key, value=value))
         for key, value in sorted(values.items())
     ]
 
 
-def _producer_ids(zookeeper: ZooKeeperMetadata) -> Iterator[Records]:
+def _producer_ids(zookeeper: ZooKeeperMetadata) -> Iterator[CopiedRecords]:
     if zookeeper.producer_ids is not None:
         block = zookeeper.producer_ids.value
         yield [
@@ -201,7 +203,7 @@ def _producer_ids(zookeeper: ZooKeeperMetadata) -> Iterator[Records]:
         ]
 
 
-def _acls(zookeeper: ZooKeeperMetadata, new_id: Callable[[], UUID]) -> Iterator[Records]:
+def _acls(zookeeper: ZooKeeperMetadata, new_id: Callable[[], UUID]) -> Iterator[CopiedRecords]:
     for resource in sorted(zookeeper.acls, key=resource_order):
         # Java has a set: what is there twice is one rule.
         entries = dict.fromkeys(zookeeper.acls[resource].value.entries)
@@ -210,7 +212,7 @@ def _acls(zookeeper: ZooKeeperMetadata, new_id: Callable[[], UUID]) -> Iterator[
             yield rules[start : start + ACLS_AT_ONCE]
 
 
-def _tokens(zookeeper: ZooKeeperMetadata) -> Iterator[Records]:
+def _tokens(zookeeper: ZooKeeperMetadata) -> Iterator[CopiedRecords]:
     tokens = zookeeper.delegation_tokens
     yield [
         DelegationToken(

@@ -33,7 +33,7 @@ from kwire.migration.driver.driver_states import (
     ZK_MIGRATION,
     MigrationDriverState,
 )
-from kwire.migration.driver.effects import DriverEffect, Perform, Request
+from kwire.migration.driver.effects import DriverEffect, DriverRequest, Perform
 from kwire.migration.driver.events import (
     ControllerChanged,
     DriverEvent,
@@ -66,7 +66,7 @@ _OPERATIONS = {
 MOST_QUEUED = 16
 """Operations that wait while ZooKeeper is slower than the log; what comes then is one change."""
 
-Operation = Callable[[DriverCore], Steps | None]
+DriverTask = Callable[[DriverCore], Steps | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class QueuedOperation:
     """An operation that waits for its turn. run: returns its steps, None if it needs no answer."""
 
     name: str
-    run: Operation
+    run: DriverTask
 
 
 class MigrationDriver:
@@ -160,7 +160,7 @@ class MigrationDriver:
                 if self._running is not None and token == self._token:
                     self._advance(partial(self._running.throw, error))
 
-    def _queue_operation(self, name: str, run: Operation) -> None:
+    def _queue_operation(self, name: str, run: DriverTask) -> None:
         self._queue.append(QueuedOperation(name=name, run=run))
 
     def _poll(self) -> None:
@@ -171,7 +171,7 @@ class MigrationDriver:
         if core.state is DUAL_WRITE or (core.state is INACTIVE and core.leader == core.adopted):
             core.poll_at = None
             return
-        operation: Operation = _OPERATIONS.get(core.state, operations.change_leader)
+        operation: DriverTask = _OPERATIONS.get(core.state, operations.change_leader)
         self._queue_operation(core.state.name, operation)
 
     def _begin(self, operation: QueuedOperation) -> None:
@@ -181,7 +181,7 @@ class MigrationDriver:
             self._running = steps
             self._advance(partial(next, steps))
 
-    def _advance(self, resume: Callable[[], Request]) -> None:
+    def _advance(self, resume: Callable[[], DriverRequest]) -> None:
         """Run the operation to its next request, or to its end."""
         try:
             request = resume()

@@ -17,11 +17,11 @@ from kwire.migration.driver.driver_states import (
     UNINITIALIZED,
     MigrationDriverState,
 )
-from kwire.migration.driver.effects import DriverEffect, ForgetBrokers, LogLine, Request
+from kwire.migration.driver.effects import DriverEffect, DriverRequest, ForgetBrokers, LogLine
 from kwire.migration.driver.leadership import ZkMigrationLeadershipState
 from kwire.migration.driver.znode_write import ZnodeWrite
 
-Steps = Generator[Request, Any, None]
+Steps = Generator[DriverRequest, Any, None]
 """An operation: it yields each request, gets its answer, or its error raised, and goes on."""
 
 DualWrites = Callable[[MetadataChanges, int], Sequence[ZnodeWrite]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kwire.image import MetadataImage
 from kwire.image.changes import MetadataChanges
 from kwire.logdir.names import OffsetAndEpoch
-from kwire.zookeeper import Operation
+from kwire.zookeeper import ZnodeOperation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class ZkControllerFound:
 class WriteZooKeeper:
     """Carry out a multi. Answer: the result of each operation. MultiFailed if one is refused."""
 
-    operations: tuple[Operation, ...]
+    operations: tuple[ZnodeOperation, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class FindDifferences:
     controller_epoch: int
 
 
-Request = (
+DriverRequest = (
     RecoverMigration
     | ReadBrokerIds
     | ReadAssignedBrokers
@@ -124,7 +124,7 @@ class Perform:
     """Work with an answer."""
 
     token: int
-    request: Request
+    request: DriverRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,9 @@ from kwire.zookeeper import (
     CheckVersion,
     MultiFailed,
     NoNode,
-    Operation,
-    OperationResult,
     SetData,
+    ZnodeOperation,
+    ZnodeResult,
     ZnodeStat,
 )
 from kwire.zookeeper.znodes.controller import ControllerEpochZnode
@@ -43,8 +43,8 @@ def migration_data(state: ZkMigrationLeadershipState) -> bytes:
 
 
 def fenced(
-    operations: tuple[Operation, ...], state: ZkMigrationLeadershipState
-) -> tuple[Operation, ...]:
+    operations: tuple[ZnodeOperation, ...], state: ZkMigrationLeadershipState
+) -> tuple[ZnodeOperation, ...]:
     """Return the multi of some writes, which also puts the state into /migration."""
     assert state.has_claim, "only the claimant writes to ZooKeeper"
     return (
@@ -55,7 +55,7 @@ def fenced(
 
 
 def after_write(
-    state: ZkMigrationLeadershipState, results: list[OperationResult]
+    state: ZkMigrationLeadershipState, results: list[ZnodeResult]
 ) -> ZkMigrationLeadershipState:
     """Return the state after a fenced multi, from the results of its operations."""
     written = results[1]

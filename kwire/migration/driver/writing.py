@@ -9,7 +9,7 @@ from kwire.migration.driver.driver_core import DriverCore, QuorumLeader, Steps
 from kwire.migration.driver.effects import ReadTree, WriteZooKeeper
 from kwire.migration.driver.fence import FENCES, FencedOff, after_write, check_fences, fenced
 from kwire.migration.driver.znode_write import ZnodeWrite
-from kwire.zookeeper import MultiFailed, Operation
+from kwire.zookeeper import MultiFailed, ZnodeOperation
 
 MOST_ATTEMPTS = 1000
 """Refusals of one write after which it is given up; each of its operations may be refused once."""
@@ -70,7 +70,7 @@ def note_offset(core: DriverCore, leader: QuorumLeader) -> Steps:
 
 
 def _write_fenced(
-    core: DriverCore, leader: QuorumLeader, operations: tuple[Operation, ...]
+    core: DriverCore, leader: QuorumLeader, operations: tuple[ZnodeOperation, ...]
 ) -> Steps:
     _check_leads(core, leader)
     try:

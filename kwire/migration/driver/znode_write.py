@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kwire.zookeeper.errors import NodeExists, NoNode, NotEmpty, ZooKeeperError
-from kwire.zookeeper.operations import Create, Delete, Operation, SetData
+from kwire.zookeeper.operations import Create, Delete, SetData, ZnodeOperation
 
 LARGEST_MULTI = 500_000
 """Bytes of operations in one multi: half of what ZooKeeper accepts, for those of the fence."""
@@ -40,7 +40,7 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
 
     type: str
     description: str
-    operations: tuple[Operation, ...]
+    operations: tuple[ZnodeOperation, ...]
     tree: str | None = None
     folders: tuple[str, ...] = ()
     removed: str | None = None
@@ -128,13 +128,15 @@ class ZnodeWrite(Struct, frozen=True, kw_only=True):
     def _without_notifications(self) -> ZnodeWrite:
         return replace(self, notifications=())
 
-    def _instead(self, index: int, *operations: Operation, count: int | None = 1) -> ZnodeWrite:
+    def _instead(
+        self, index: int, *operations: ZnodeOperation, count: int | None = 1
+    ) -> ZnodeWrite:
         """Return the write with other operations from an index on; count: None for all of them."""
         rest = self.operations[index + count :] if count else ()
         return replace(self, operations=(*self.operations[:index], *operations, *rest))
 
 
-def _set(operations: Iterable[Operation]) -> Iterator[Operation]:
+def _set(operations: Iterable[ZnodeOperation]) -> Iterator[ZnodeOperation]:
     """Yield the operations with what they create taken for there."""
     for operation in operations:
         if not isinstance(operation, Create):
@@ -143,8 +145,8 @@ def _set(operations: Iterable[Operation]) -> Iterator[Operation]:
             yield SetData(operation.path, operation.data)
 
 
-def _parts(operations: tuple[Operation, ...]) -> list[tuple[Operation, ...]]:
-    parts: list[list[Operation]] = [[]]
+def _parts(operations: tuple[ZnodeOperation, ...]) -> list[tuple[ZnodeOperation, ...]]:
+    parts: list[list[ZnodeOperation]] = [[]]
     size = 0
     for operation in operations:
         size += _size(operation)
@@ -155,6 +157,6 @@ def _parts(operations: tuple[Operation, ...]) -> list[tuple[Operation, ...]]:
     return [tuple(part) for part in parts]
 
 
-def _size(operation: Operation) -> int:
+def _size(operation: ZnodeOperation) -> int:
     data = operation.data if isinstance(operation, Create | SetData) else b""
     return len(operation.path.encode()) + len(data) + OPERATION_OVERHEAD

@@ -22,7 +22,7 @@ from kwire.migration.node.metadata_feed import MetadataFeed
 from kwire.migration.node.requests import MigrationRequests
 from kwire.migration.node.sensors import MigrationSensors
 from kwire.migration.node.writer import MigrationWriter
-from kwire.migration.node.zookeeper_opening import OpenZooKeeper
+from kwire.migration.node.zookeeper_opening import ZooKeeperOpener
 from kwire.migration.node.zookeeper_session import ZooKeeperSession
 from kwire.zookeeper import InvalidZnode, ZooKeeper
 from kwire.zookeeper.metadata import read_metadata
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 def migration_driver(
     parts: NodeParts,
     config: MigrationConfig,
-    open_zookeeper: OpenZooKeeper,
+    open_zookeeper: ZooKeeperOpener,
     sensors: MigrationSensors,
 ) -> MigrationRuntime:
     """Return a driver, not started."""

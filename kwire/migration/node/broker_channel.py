@@ -25,7 +25,7 @@ MANY_STEPS = 1000
 MANY_PARTITIONS = 200_000
 """Partitions of the steps that wait for one broker; each takes up to a kilobyte."""
 
-Connect = Callable[[Address], Awaitable[Connection]]
+ConnectToBroker = Callable[[Address], Awaitable[Connection]]
 """Opens a connection to a broker. Raises what `Connection.open` raises."""
 
 
@@ -39,7 +39,9 @@ class BrokerChannel:
     waiting: steps that were not begun.
     """
 
-    def __init__(self, node_id: int, broker_id: int, address: Address, connect: Connect) -> None:
+    def __init__(
+        self, node_id: int, broker_id: int, address: Address, connect: ConnectToBroker
+    ) -> None:
         self._node_id = node_id
         self._broker_id = broker_id
         self._address = address

@@ -14,7 +14,7 @@ from kwire.image import EMPTY, MetadataImage
 from kwire.image.broker import BrokerRegistration
 from kwire.image.changes import MetadataChanges
 from kwire.migration.driver.propagation import BrokerChanges, ControlRequestSender, is_told
-from kwire.migration.node.broker_channel import BrokerChannel, Connect
+from kwire.migration.node.broker_channel import BrokerChannel, ConnectToBroker
 from kwire.migration.node.propagation_step import PropagationStep
 from kwire.net.address import Address
 from kwire.net.secure_connect import SecureConnect
@@ -38,7 +38,7 @@ class BrokerChannels:
         self,
         node_id: int,
         inter_broker_listener: str,
-        connect: Connect,
+        connect: ConnectToBroker,
         on_failure: Callable[[Exception], object],
     ) -> None:
         self._node_id = node_id

@@ -19,7 +19,7 @@ from kwire.migration.node.config import (
     migration_config,
 )
 from kwire.migration.node.sensors import MigrationSensors
-from kwire.migration.node.zookeeper_opening import OpenZooKeeper, open_zookeeper
+from kwire.migration.node.zookeeper_opening import ZooKeeperOpener, open_zookeeper
 
 if TYPE_CHECKING:
     from kwire.migration.node.driver_runtime import MigrationRuntime
@@ -35,7 +35,7 @@ class MigrationExtension(Extension):
         self,
         config: MigrationConfig | None,
         inter_broker_listener: str,
-        open_zookeeper: OpenZooKeeper = open_zookeeper,
+        open_zookeeper: ZooKeeperOpener = open_zookeeper,
     ) -> None:
         self.config = config
         self.rules = MigrationRules(config is not None, inter_broker_listener)
@@ -43,7 +43,7 @@ class MigrationExtension(Extension):
 
     @classmethod
     def of(
-        cls, node_config: NodeConfig, open_zookeeper: OpenZooKeeper = open_zookeeper
+        cls, node_config: NodeConfig, open_zookeeper: ZooKeeperOpener = open_zookeeper
     ) -> MigrationExtension:
         """Read the settings of a migration. Raises InvalidValue as `migration_config`."""
         config = migration_config(node_config.static)
@@ -66,7 +66,7 @@ class MigrationCompanion(Companion):
     """
 
     def __init__(
-        self, parts: NodeParts, config: MigrationConfig | None, open_zookeeper: OpenZooKeeper
+        self, parts: NodeParts, config: MigrationConfig | None, open_zookeeper: ZooKeeperOpener
     ) -> None:
         self._metadata = parts.metadata
         self.sensors = MigrationSensors()

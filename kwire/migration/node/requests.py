@@ -15,6 +15,7 @@ from kwire.migration.driver.copy import MetadataCopy, TopicsWithoutIds
 from kwire.migration.driver.effects import (
     CheckCopy,
     CopyMetadata,
+    DriverRequest,
     FindDifferences,
     MetadataCopied,
     ReadAssignedBrokers,
@@ -22,7 +23,6 @@ from kwire.migration.driver.effects import (
     ReadTree,
     ReadZkController,
     RecoverMigration,
-    Request,
     WriteZooKeeper,
     ZkControllerFound,
 )
@@ -69,7 +69,7 @@ class MigrationRequests:
         self._compare_all = compare_all
         self._clock = clock
 
-    async def perform(self, request: Request) -> Any:
+    async def perform(self, request: DriverRequest) -> Any:
         """Carry out a request; return its answer. Raises KwireError as the request says."""
         zookeeper = await self._zookeeper()
         match request:

@@ -8,7 +8,7 @@ from kwire.errors import ConnectionFailed
 from kwire.zookeeper import ZooKeeper
 from kwire.zookeeper.settings import ZooKeeperSettings
 
-OpenZooKeeper = Callable[[ZooKeeperSettings], Awaitable[ZooKeeper]]
+ZooKeeperOpener = Callable[[ZooKeeperSettings], Awaitable[ZooKeeper]]
 """Opens a session, which reconnects by itself. Raises ConnectionFailed if nothing is reached."""
 
 

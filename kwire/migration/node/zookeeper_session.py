@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwire.migration.node.zookeeper_opening import OpenZooKeeper
+from kwire.migration.node.zookeeper_opening import ZooKeeperOpener
 from kwire.zookeeper import ZooKeeper
 from kwire.zookeeper.settings import ZooKeeperSettings
 
@@ -13,7 +13,7 @@ class ZooKeeperSession:
     open: returns a session for the settings.
     """
 
-    def __init__(self, settings: ZooKeeperSettings, open: OpenZooKeeper) -> None:
+    def __init__(self, settings: ZooKeeperSettings, open: ZooKeeperOpener) -> None:
         self._settings = settings
         self._open = open
         self._zookeeper: ZooKeeper | None = None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kwire.image.producer_ids import BLOCK_SIZE
-from kwire.migration.operator.entries import EncryptedValue, Entries, EntryKind, HiddenValue
+from kwire.migration.operator.entries import EncryptedValue, EntriesByKind, EntryKind, HiddenValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class EntryDifference:
         return not self.field and self.kraft is None
 
 
-def differences(zookeeper: Entries, kraft: Entries) -> Iterator[EntryDifference]:
+def differences(zookeeper: EntriesByKind, kraft: EntriesByKind) -> Iterator[EntryDifference]:
     """Yield what differs, by kind, then by name, then by field."""
     for kind in EntryKind:
         old, new = zookeeper.get(kind, {}), kraft.get(kind, {})

@@ -14,7 +14,7 @@ from enum import StrEnum
 FieldValues = Mapping[str, object]
 """The values of an entry by field."""
 
-Entries = Mapping["EntryKind", Mapping[str, FieldValues]]
+EntriesByKind = Mapping["EntryKind", Mapping[str, FieldValues]]
 """Entries by name, by kind."""
 
 

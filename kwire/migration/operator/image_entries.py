@@ -19,7 +19,7 @@ from kwire.messages.access_control import (
 )
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.migration.operator.entries import (
-    Entries,
+    EntriesByKind,
     EntryKind,
     FieldValues,
     HiddenValue,
@@ -42,7 +42,7 @@ def image_entries(
     image: MetadataImage,
     kinds: Collection[EntryKind] = tuple(EntryKind),
     topics: Collection[str] | None = None,
-) -> Entries:
+) -> EntriesByKind:
     """Return the entries of an image that a migration compares, by kind and name.
 
     topics: only these and their partitions; None for all.

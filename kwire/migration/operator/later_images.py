@@ -12,7 +12,13 @@ from itertools import pairwise
 
 from kwire.image import MetadataImage
 from kwire.migration.operator.comparison import EntryDifference, differences, harmless_reason
-from kwire.migration.operator.entries import Entries, EntryKey, EntryKind, FieldValues, topic_of
+from kwire.migration.operator.entries import (
+    EntriesByKind,
+    EntryKey,
+    EntryKind,
+    FieldValues,
+    topic_of,
+)
 from kwire.migration.operator.image_entries import image_entries
 
 PastImage = tuple[int, MetadataImage]
@@ -39,7 +45,7 @@ class LaterImagesResult:
 
 
 def judged(
-    entries: Entries, images: Sequence[PastImage], only: Collection[EntryKey] | None = None
+    entries: EntriesByKind, images: Sequence[PastImage], only: Collection[EntryKey] | None = None
 ) -> LaterImagesResult:
     """Compare entries with the first image, and what differs there with each later one.
 
@@ -141,14 +147,14 @@ def topics_of(keys: Iterable[EntryKey]) -> set[str]:
     return {topic for key in keys if (topic := _topic_of(key)) is not None}
 
 
-def _of_image(image: MetadataImage, keys: Collection[EntryKey] | None) -> Entries:
+def _of_image(image: MetadataImage, keys: Collection[EntryKey] | None) -> EntriesByKind:
     """Return the entries of an image, only those of these keys; all for None."""
     if keys is None:
         return image_entries(image)
     return selected(image_entries(image, {kind for kind, _ in keys}, topics_of(keys)), keys)
 
 
-def selected(entries: Entries, keys: Collection[EntryKey] | None) -> Entries:
+def selected(entries: EntriesByKind, keys: Collection[EntryKey] | None) -> EntriesByKind:
     """Return only the entries of these keys; all for None."""
     if keys is None:
         return entries

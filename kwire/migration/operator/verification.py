@@ -21,7 +21,7 @@ from kwire.migration.operator.status import status_of
 from kwire.migration.operator.verify import SideComparer
 from kwire.migration.operator.zookeeper_reading import ZooKeeperReader
 from kwire.zookeeper.errors import InvalidZnode
-from kwire.zookeeper.metadata_reader import Progress, no_progress
+from kwire.zookeeper.metadata_reader import ReadProgress, no_progress
 from kwire.zookeeper.password_encoder import PasswordEncoder
 
 STATUS_TOO = frozenset(
@@ -58,7 +58,7 @@ async def verify_sides(
     sides: MigrationSides,
     *,
     encoder: PasswordEncoder | None = None,
-    progress: Progress = no_progress,
+    progress: ReadProgress = no_progress,
 ) -> Verification:
     """Verify what the stage of the migration allows.
 

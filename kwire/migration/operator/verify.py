@@ -15,7 +15,7 @@ from typing import Protocol
 from kwire.errors import ConnectionFailed
 from kwire.image import MetadataImage
 from kwire.migration.operator.comparison import EntryDifference, differences, harmless_reason
-from kwire.migration.operator.entries import Entries, EntryKey, EntryKind
+from kwire.migration.operator.entries import EntriesByKind, EntryKey, EntryKind
 from kwire.migration.operator.image_entries import has_directories, image_entries
 from kwire.migration.operator.later_images import (
     LaterImagesResult,
@@ -169,7 +169,7 @@ class SideComparer:
 
     def _judged(
         self,
-        entries: Entries,
+        entries: EntriesByKind,
         no_state: Collection[str],
         position: MigrationZnode,
         *,
@@ -186,7 +186,7 @@ class SideComparer:
 
     async def _again(
         self, reading: ZooKeeperReading, keys: Collection[EntryKey]
-    ) -> tuple[Entries, set[str]]:
+    ) -> tuple[EntriesByKind, set[str]]:
         """Read entries again, and note anew what the reading notes of them.
 
         Return them, and which of them are partitions without a state.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kwire.image.scram import MECHANISMS
 from kwire.messages.config_resource import ResourceType
-from kwire.migration.driver.copied_quotas import EntityParts, entities
+from kwire.migration.driver.copied_quotas import CopiedEntity, entities
 from kwire.migration.driver.zookeeper_partitions import registrations
 from kwire.migration.operator.entries import (
     EncryptedValue,
@@ -41,7 +41,7 @@ from kwire.zookeeper.znodes import (
     entity_path,
 )
 from kwire.zookeeper.znodes.acl import unknown_resource_type
-from kwire.zookeeper.zookeeper_metadata import Configs, TopicInZooKeeper, ZooKeeperMetadata
+from kwire.zookeeper.zookeeper_metadata import ConfigsByName, TopicInZooKeeper, ZooKeeperMetadata
 
 CONFIG_TYPES = {
     ConfigEntityType.TOPICS: ResourceType.TOPIC,
@@ -148,7 +148,7 @@ class EntryTranslation:
                     reading.no_state.add(key)
                 reading.entries[EntryKind.PARTITION][key] = partition_fields(partition)
 
-    def _add_configs(self, noun: str, type: ConfigEntityType, configs: Configs) -> None:
+    def _add_configs(self, noun: str, type: ConfigEntityType, configs: ConfigsByName) -> None:
         for name, stored in configs.items():
             path = entity_path(type, name)
             if type is ConfigEntityType.BROKERS and name is not None and not name.isdecimal():
@@ -177,7 +177,7 @@ class EntryTranslation:
             self._reading.problems.append(problem)
             return EncryptedValue.of(value)
 
-    def _add_quotas(self, parts: EntityParts, config: ConfigZnode, path: str) -> None:
+    def _add_quotas(self, parts: CopiedEntity, config: ConfigZnode, path: str) -> None:
         """Add the quotas of a user, a client, an address or a pair, and a user's credentials."""
         try:
             if quotas := config.quotas(path):

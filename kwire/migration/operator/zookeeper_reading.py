@@ -8,7 +8,7 @@ from kwire.migration.operator.entries import EntryKind
 from kwire.migration.operator.zookeeper_entries import EntryTranslation, ZooKeeperReading
 from kwire.zookeeper import ZooKeeper
 from kwire.zookeeper.metadata import read_metadata
-from kwire.zookeeper.metadata_reader import Progress, no_progress
+from kwire.zookeeper.metadata_reader import ReadProgress, no_progress
 from kwire.zookeeper.password_encoder import PasswordEncoder
 from kwire.zookeeper.zookeeper_metadata import MetadataPart
 
@@ -35,7 +35,7 @@ class ZooKeeperReader:
         zookeeper: ZooKeeper,
         *,
         encoder: PasswordEncoder | None = None,
-        progress: Progress = no_progress,
+        progress: ReadProgress = no_progress,
     ) -> None:
         self._zookeeper = zookeeper
         self._encoder = encoder

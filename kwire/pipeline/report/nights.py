@@ -67,7 +67,7 @@ def side_by_side(before: DataFrame, after: DataFrame) -> DataFrame:
     return sides[0].join(sides[1], "name", "full_outer")
 
 
-def changes_figure(changes: Sequence[NightChange], axis: dict[str, Any], text: Text) -> Any:
+def changes_figure(changes: Sequence[NightChange], axis: dict[str, Any], text: NumberText) -> Any:
     """Return a lane for each change: a ring for before, a point for after, a line between them."""
     lanes = [change.name for change in changes]
     shown = labels(lanes)
@@ -104,7 +104,7 @@ def changes_figure(changes: Sequence[NightChange], axis: dict[str, Any], text: T
     )
 
 
-Text = Callable[[float], str]
+NumberText = Callable[[float], str]
 
 
 def _points(
@@ -122,7 +122,7 @@ def _points(
     )
 
 
-def _text(value: float | None, text: Text) -> str:
+def _text(value: float | None, text: NumberText) -> str:
     return "-" if value is None else text(value)
 
 
@@ -132,7 +132,7 @@ def changes_table(name: str, changes: Sequence[NightChange]) -> FigureTable:
     return FigureTable(name, ("name", "before", "after"), rows)
 
 
-def changes_grid(title: str, changes: Sequence[NightChange], text: Text) -> Grid:
+def changes_grid(title: str, changes: Sequence[NightChange], text: NumberText) -> Grid:
     """Return the changes as a table of the page; those of few counts are named so."""
     rows = [
         (

@@ -64,7 +64,7 @@ ID = re.compile("[0-9a-f]{32}")
 NONE = -1
 """The version of a table that is not there."""
 
-Row = dict[str, Any]
+LedgerRow = dict[str, Any]
 """A row of `sources`."""
 
 OPENINGS = 20
@@ -104,8 +104,8 @@ class Ledger:
     def __init__(self, location: Location) -> None:
         self.location = location
         self._version = NONE
-        self._read: dict[str, list[Row]] = {}
-        self._by_source: dict[tuple[str, str], list[Row]] = {}
+        self._read: dict[str, list[LedgerRow]] = {}
+        self._by_source: dict[tuple[str, str], list[LedgerRow]] = {}
 
     def look(self) -> None:
         """Read what is in the tables, and finish what others began: all of it is in them then."""
@@ -115,21 +115,21 @@ class Ledger:
         if table is not None:
             self._take(table)
 
-    def known(self, stretches: Iterable[Stretch]) -> list[Row]:
+    def known(self, stretches: Iterable[Stretch]) -> list[LedgerRow]:
         """Return the rows of `sources`, as `look` found them, that could have a row of these."""
-        found: dict[int, Row] = {}
+        found: dict[int, LedgerRow] = {}
         for stretch in stretches:
             for row in self._by_source.get((stretch.kind, stretch.source), ()):
                 if stretch.first <= row["last"] and row["first"] <= stretch.last:
                     found[id(row)] = row
         return list(found.values())
 
-    def batch(self, query: str, number: int) -> Row | None:
+    def batch(self, query: str, number: int) -> LedgerRow | None:
         """Return the row of a batch of a stream; None if it was not decided."""
         rows = self._by_source.get((BATCH, query), ())
         return next((row for row in rows if row["first"] == number), None)
 
-    def latest_batch(self) -> Row | None:
+    def latest_batch(self) -> LedgerRow | None:
         """Return the row of the batch that came last, of any stream."""
         rows = [
             row for (kind, _), found in self._by_source.items() if kind == BATCH for row in found
@@ -348,7 +348,7 @@ def _version(table: DeltaTable | None) -> int:
     return NONE if table is None else table.version()
 
 
-def _rows(path: str) -> list[Row]:
+def _rows(path: str) -> list[LedgerRow]:
     with fsspec.open(path, "rb") as stream:
-        rows: list[Row] = pq.read_table(stream).to_pylist()
+        rows: list[LedgerRow] = pq.read_table(stream).to_pylist()
     return rows

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from kwire.pipeline.schemas import file_schema_of
 
-Bounds = dict[str, int | str]
+ColumnBounds = dict[str, int | str]
 """The least, or the greatest value of columns that are not all null, as JSON has it."""
 
 LONGEST = 100
@@ -30,10 +30,10 @@ _TIMES = ("0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z")
 _DOUBLES = (-1.7976931348623157e308, 1.7976931348623157e308)
 
 
-def bounds_in(metadata: pq.FileMetaData, names: Sequence[str]) -> tuple[Bounds, Bounds]:
+def bounds_in(metadata: pq.FileMetaData, names: Sequence[str]) -> tuple[ColumnBounds, ColumnBounds]:
     """Return the least and the greatest values of these columns, by the footer of a file."""
-    least: Bounds = {}
-    greatest: Bounds = {}
+    least: ColumnBounds = {}
+    greatest: ColumnBounds = {}
     for name, column in _columns(metadata, names):
         groups = [metadata.row_group(n).column(column) for n in range(metadata.num_row_groups)]
         found = [chunk.statistics for chunk in groups if chunk.is_stats_set]
@@ -61,7 +61,9 @@ def _plain(value: int | str | datetime, *, up: bool) -> int | str:
     return whole.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def statistics(table: str, rows: int, nulls: Sequence[int], least: Bounds, greatest: Bounds) -> str:
+def statistics(
+    table: str, rows: int, nulls: Sequence[int], least: ColumnBounds, greatest: ColumnBounds
+) -> str:
     """Return the statistics of a file in JSON. nulls: by column; empty if they are not known."""
     found: dict[str, object] = {"numRecords": rows}
     if nulls and (lowest := _bounds_of_types(table, 0)):

@@ -24,10 +24,10 @@ from kwire.pipeline.ingest import Summary, discarded_on_failure, publish
 from kwire.pipeline.opening import ensure_no_plain_tables
 from kwire.pipeline.schemas import OF_CAPTURES
 from kwire.pipeline.store.ledger import FOLDER as STAGING
-from kwire.pipeline.store.ledger import Busy, Ingest, Ledger, Row, is_id, new_id
+from kwire.pipeline.store.ledger import Busy, Ingest, Ledger, LedgerRow, is_id, new_id
 from kwire.pipeline.store.location import Location, of_hadoop
 from kwire.pipeline.store.sources import BATCH, Stretch
-from kwire.pipeline.writing.captures import CaptureWriter, Step, Work, Written
+from kwire.pipeline.writing.captures import CaptureWriter, IngestStep, Work, Written
 from kwire.pipeline.writing.target import WriteTarget
 
 LATE = timedelta(hours=2)
@@ -70,7 +70,7 @@ def stream(
     *,
     every: timedelta | None,
     late: timedelta = LATE,
-    on_step: Step = lambda table: None,
+    on_step: IngestStep = lambda table: None,
     look: Callable[[], None] = lambda: None,
 ) -> Summary:
     """Add what a source gives to the tables below `output`, from where it was left.
@@ -111,7 +111,7 @@ class StreamJob:
     source: StreamSource
     location: Location
     late: timedelta
-    on_step: Step
+    on_step: IngestStep
     summary: Summary = field(default_factory=Summary)
     failed: Exception | None = None
     ledger: Ledger = field(init=False)
@@ -180,7 +180,7 @@ class _Note(msgspec.Struct):
     waiting: list[str] = []
 
 
-def _note(row: Row) -> _Note:
+def _note(row: LedgerRow) -> _Note:
     return msgspec.json.decode(row["file"], type=_Note)
 
 
@@ -188,7 +188,7 @@ class _BatchInWork:
     """One batch that is being written. before: the row of the batch before it."""
 
     def __init__(
-        self, job: StreamJob, spark: SparkSession, query: str, number: int, before: Row | None
+        self, job: StreamJob, spark: SparkSession, query: str, number: int, before: LedgerRow | None
     ) -> None:
         self._job, self._spark, self._query, self._number = job, spark, query, number
         self._before = before

@@ -21,7 +21,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from kwire.pipeline.arrow_tasks import Batches, map_batches
+from kwire.pipeline.arrow_tasks import RecordBatches, map_batches
 from kwire.pipeline.counting import ensure_same
 from kwire.pipeline.decoding import DECODED, arrow_schema
 from kwire.pipeline.reading.planning import Slice
@@ -47,7 +47,7 @@ from kwire.pipeline.writing.tasks import (
 FEW = 200_000
 """Rows without their other half that are paired without Spark, which needs a second to begin."""
 
-Step = Callable[[str], None]
+IngestStep = Callable[[str], None]
 """Called with the name of each step, as `reading frames`."""
 
 
@@ -102,7 +102,7 @@ class RowWork:
     """Rows of Spark's own readers. read: makes rows of CAPTURED of them, in a task."""
 
     rows: DataFrame
-    read: Callable[[Batches], Batches]
+    read: Callable[[RecordBatches], RecordBatches]
     content: str = ""
 
     def reports(self, target: WriteTarget) -> DataFrame:
@@ -139,7 +139,7 @@ class CaptureWriter:
         """The report of step 1: counts of all frames, repeated ones too, and damage."""
         self._removed: set[int] = set()
 
-    def begin(self, on_step: Step) -> None:
+    def begin(self, on_step: IngestStep) -> None:
         """Take step 1."""
         mark(self._target)
         on_step("reading frames")
@@ -152,7 +152,7 @@ class CaptureWriter:
         return self._target.tables
 
     def complete(
-        self, on_step: Step, *, waited: Sequence[str] = (), watermark_us: int | None = None
+        self, on_step: IngestStep, *, waited: Sequence[str] = (), watermark_us: int | None = None
     ) -> Written:
         """Take steps 2 and 3. waited, watermark_us: halves of batches before, see `settle`.
 
@@ -234,7 +234,7 @@ class CaptureWriter:
             ensure_same(report.read, report.rows.get("frames", 0), "frames")
 
     def _settled(
-        self, halves: list[str], rows: int, watermark_us: int | None, on_step: Step
+        self, halves: list[str], rows: int, watermark_us: int | None, on_step: IngestStep
     ) -> Report:
         on_step("pairing requests with responses")
         if not PAIRED & set(self._target.tables):

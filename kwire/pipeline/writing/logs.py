@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from kwire.pipeline.arrow_tasks import Batches, map_batches
+from kwire.pipeline.arrow_tasks import RecordBatches, map_batches
 from kwire.pipeline.counting import ensure_same
 from kwire.pipeline.opening import opened
 from kwire.pipeline.reading.identity import log_identity
@@ -35,7 +35,7 @@ from kwire.pipeline.tables.partitions import partitions
 from kwire.pipeline.tables.quorum import quorum_of_logs
 from kwire.pipeline.tables.records import records
 from kwire.pipeline.tables.verdicts import log_verdicts
-from kwire.pipeline.writing.captures import Step, Written
+from kwire.pipeline.writing.captures import IngestStep, Written
 from kwire.pipeline.writing.given_up import mark, removed_if_given_up
 from kwire.pipeline.writing.reports import REPORT, TOLD, Report, encoded, reports_of, together
 from kwire.pipeline.writing.target import WriteTarget
@@ -67,7 +67,7 @@ class LogTablesWriter:
         self._spark, self._ledger, self._target, self._slices = spark, ledger, target, slices
         self._staged = Report()
 
-    def begin(self, on_step: Step) -> None:
+    def begin(self, on_step: IngestStep) -> None:
         """Take step 1."""
         mark(self._target)
         on_step("reading records")
@@ -86,7 +86,7 @@ class LogTablesWriter:
         """The report of step 1."""
         return self._staged
 
-    def complete(self, on_step: Step) -> Written:
+    def complete(self, on_step: IngestStep) -> Written:
         """Take steps 2 and 3. Raises AlreadyThere, CountsDiffer."""
         known = tables_with(self._ledger.known(self._staged.stretches), self._target.tables)
         # 2.
@@ -132,7 +132,7 @@ def _keyed(rows: DataFrame) -> DataFrame:
     return rows.withColumn(LOST, f.when(f.col("offset").isNull(), text))
 
 
-def _stage(target: WriteTarget, slices: Any, numbers: Batches) -> Iterator[pa.RecordBatch]:
+def _stage(target: WriteTarget, slices: Any, numbers: RecordBatches) -> Iterator[pa.RecordBatch]:
     """Read the slices that Spark gives this task into staged files; report them."""
     for batch in numbers:
         for number in batch["id"].to_pylist():
@@ -184,7 +184,7 @@ def _follow(report: Report, rows: pa.RecordBatch, log: str, file: str) -> None:
     report.stretches = joined([*report.stretches, stretch])
 
 
-def _write(target: WriteTarget, table: str, rows: Batches) -> Iterator[pa.RecordBatch]:
+def _write(target: WriteTarget, table: str, rows: RecordBatches) -> Iterator[pa.RecordBatch]:
     """Write the rows of one table; report its files."""
     report = Report()
     writing = TableFiles(target.output, target.ingest)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kwire.capture import NOTICE, RESPONSE
-from kwire.pipeline.arrow_tasks import Batches
+from kwire.pipeline.arrow_tasks import RecordBatches
 from kwire.pipeline.decoding import decode_batch
 from kwire.pipeline.reading.captured import DAMAGE, read_captured
 from kwire.pipeline.reading.planning import Slice
@@ -25,7 +25,9 @@ from kwire.pipeline.writing.stretches import Course
 from kwire.pipeline.writing.target import WriteTarget
 
 
-def write_slices(target: WriteTarget, slices: Any, numbers: Batches) -> Iterator[pa.RecordBatch]:
+def write_slices(
+    target: WriteTarget, slices: Any, numbers: RecordBatches
+) -> Iterator[pa.RecordBatch]:
     """Read and write the slices that Spark gives this task. slices: a broadcast list of Slice."""
     for batch in numbers:
         for number in batch["id"].to_pylist():
@@ -33,7 +35,9 @@ def write_slices(target: WriteTarget, slices: Any, numbers: Batches) -> Iterator
             yield encoded(write_captured(target, read_captured(part), number))
 
 
-def decode_slices(target: WriteTarget, slices: Any, numbers: Batches) -> Iterator[pa.RecordBatch]:
+def decode_slices(
+    target: WriteTarget, slices: Any, numbers: RecordBatches
+) -> Iterator[pa.RecordBatch]:
     """Read and decode the slices that Spark gives this task."""
     for batch in numbers:
         for number in batch["id"].to_pylist():
@@ -42,7 +46,7 @@ def decode_slices(target: WriteTarget, slices: Any, numbers: Batches) -> Iterato
 
 
 def decode_rows(
-    target: WriteTarget, read: Callable[[Batches], Batches], rows: Batches
+    target: WriteTarget, read: Callable[[RecordBatches], RecordBatches], rows: RecordBatches
 ) -> Iterator[pa.RecordBatch]:
     """Decode what `read` makes of the rows of a task: rows of CAPTURED."""
     for captured in read(rows):
@@ -50,24 +54,24 @@ def decode_rows(
 
 
 def write_rows(
-    target: WriteTarget, read: Callable[[Batches], Batches], rows: Batches
+    target: WriteTarget, read: Callable[[RecordBatches], RecordBatches], rows: RecordBatches
 ) -> Iterator[pa.RecordBatch]:
     """Write what `read` makes of the rows of a task: rows of CAPTURED."""
     yield encoded(write_captured(target, read(rows)))
 
 
-def write_decoded(target: WriteTarget, decoded: Batches) -> Iterator[pa.RecordBatch]:
+def write_decoded(target: WriteTarget, decoded: RecordBatches) -> Iterator[pa.RecordBatch]:
     """Write rows of DECODED; those of a connection are in one task, in their order."""
     yield encoded(_write(target, decoded, -1))
 
 
-def write_captured(target: WriteTarget, captured: Batches, part: int = -1) -> Report:
+def write_captured(target: WriteTarget, captured: RecordBatches, part: int = -1) -> Report:
     """Decode rows of CAPTURED and write the rows of all tables; return the report."""
     decoded = (decode_batch(batch, bodies=target.bodies) for batch in captured)
     return _write(target, decoded, part)
 
 
-def _write(target: WriteTarget, decoded: Batches, part: int) -> Report:
+def _write(target: WriteTarget, decoded: RecordBatches, part: int) -> Report:
     report, course, clusters = Report(part=part), Course(), Counter[tuple[str, str, bool]]()
     tables = CapturedTables(target.tables)
     writing = TableFiles(target.output, target.ingest)
@@ -90,7 +94,7 @@ def _write(target: WriteTarget, decoded: Batches, part: int) -> Report:
 
 
 def settle(
-    target: WriteTarget, watermark_us: int | None, halves: Batches
+    target: WriteTarget, watermark_us: int | None, halves: RecordBatches
 ) -> Iterator[pa.RecordBatch]:
     """Pair what is left of all slices, the rows of a connection in one task; yield the report.
 

@@ -28,7 +28,7 @@ LONG = 32 * 1024
 
 _FETCH = api_key("Fetch")
 
-Viewer = Callable[[DecodedFlow | Notice], None]
+FlowViewer = Callable[[DecodedFlow | Notice], None]
 """Takes decoded flows and notices, when there is time."""
 
 
@@ -42,7 +42,7 @@ class Tap:
     and dropped: events that were not shown at all, because too much waited.
     """
 
-    def __init__(self, viewer: Viewer, limit: int = QUEUE_LIMIT) -> None:
+    def __init__(self, viewer: FlowViewer, limit: int = QUEUE_LIMIT) -> None:
         self._viewer = viewer
         self._limit = limit
         self._queue: deque[Event] = deque()

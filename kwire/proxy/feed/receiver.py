@@ -67,7 +67,7 @@ LONGEST_RULE = LIMIT - 256
 
 _BUFFER = 4 * 1024 * 1024
 
-_Answer = FlowPart | RulesPart | CommandResult
+_FeedAnswer = FlowPart | RulesPart | CommandResult
 
 
 class CommandRefused(LocalError):
@@ -117,7 +117,7 @@ class Receiver:
         self._highest = self._received = self._lost_before = 0
         self._timeout = timeout
         self._numbers = count(1)
-        self._requests: dict[object, asyncio.Future[_Answer]] = {}
+        self._requests: dict[object, asyncio.Future[_FeedAnswer]] = {}
         self._answered = asyncio.Event()
         self._refused = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -239,14 +239,14 @@ class Receiver:
             raise CommandRefused(result.problem)
         return result
 
-    async def _ask(self, message: GetFlow | GetRules | Command, key: object) -> _Answer:
+    async def _ask(self, message: GetFlow | GetRules | Command, key: object) -> _FeedAnswer:
         """Send a request until it is answered, or the session has ended.
 
         The proxy executes a command once in a session. In the next it would execute it again, and
         the numbers of flows may have become those of others.
         """
         session = self._session
-        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[_FeedAnswer] = asyncio.get_running_loop().create_future()
         self._requests[key] = answer
         try:
             with suppress(TimeoutError):
@@ -351,7 +351,7 @@ class Receiver:
         self._answered.set()
         self._on_status()
 
-    def _resolve(self, key: object, answer: _Answer) -> None:
+    def _resolve(self, key: object, answer: _FeedAnswer) -> None:
         future = self._requests.get(key)
         if future is not None and not future.done():
             future.set_result(answer)

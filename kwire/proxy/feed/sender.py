@@ -53,7 +53,7 @@ from kwire.proxy.feed.datagrams import (
 )
 from kwire.proxy.feed.recent_events import RecentEvents
 from kwire.proxy.feed.sessions import COMMAND_PATIENCE, PATIENCE
-from kwire.proxy.feed.viewers import LEASE, SocketAddress, Viewer, Viewers
+from kwire.proxy.feed.viewers import LEASE, Viewer, ViewerAddress, Viewers
 from kwire.proxy.flows.flow import Event, Flow, Notice, NoticeKind
 from kwire.text.ids import uuid_text
 
@@ -285,7 +285,7 @@ class Feed:
                 except Exception:  # one datagram that cannot be answered must not end the feed
                     logger.exception("a viewer's %s is not answered", type(message).__name__)
 
-    async def _handle(self, message: FromViewer, stamp: Stamp, address: SocketAddress) -> None:
+    async def _handle(self, message: FromViewer, stamp: Stamp, address: ViewerAddress) -> None:
         self._viewers.expire(self._now)
         viewer = self._viewers.find(address, stamp.session)
         patience = COMMAND_PATIENCE if isinstance(message, Command) else PATIENCE
@@ -298,7 +298,7 @@ class Feed:
             if answer is not None:
                 await self._write(answer, viewer)
 
-    async def _begin(self, message: Subscribe, stamp: Stamp, address: SocketAddress) -> None:
+    async def _begin(self, message: Subscribe, stamp: Stamp, address: ViewerAddress) -> None:
         """Begin the session of a challenge, or send a challenge, which is no longer than `message`.
 
         What a viewer sends first has no stamp and may be recorded: it must not cause more.
@@ -317,7 +317,7 @@ class Feed:
     async def _write(self, message: FromProxy, viewer: Viewer) -> None:
         await self._transmit(message, viewer.session.stamp(self._now), viewer.address)
 
-    async def _transmit(self, message: FromProxy, stamp: Stamp, address: SocketAddress) -> None:
+    async def _transmit(self, message: FromProxy, stamp: Stamp, address: ViewerAddress) -> None:
         with suppress(OSError):
             await self._stream.send(encode(message, stamp, self._token), address)
 

@@ -19,7 +19,7 @@ VIEWER_LIMIT = 32
 
 _NUMBER = 8  # bytes of the number of a challenge, with which the id of its session begins
 
-SocketAddress = tuple[Any, ...]
+ViewerAddress = tuple[Any, ...]
 """A socket's address in the form of the socket module."""
 
 
@@ -33,7 +33,7 @@ class Viewer:
     moment.
     """
 
-    address: SocketAddress
+    address: ViewerAddress
     session: Session
     until: float
     sequence: int = 0
@@ -52,7 +52,7 @@ class Viewers:
         self._secret = secret
         self._numbers = count(1)
         self._begun = ReplayWindow()
-        self._known: dict[SocketAddress, Viewer] = {}
+        self._known: dict[ViewerAddress, Viewer] = {}
 
     def __iter__(self) -> Iterator[Viewer]:
         return iter(tuple(self._known.values()))
@@ -63,16 +63,16 @@ class Viewers:
     def __contains__(self, viewer: object) -> bool:
         return isinstance(viewer, Viewer) and self._known.get(viewer.address) is viewer
 
-    def find(self, address: SocketAddress, session: bytes) -> Viewer | None:
+    def find(self, address: ViewerAddress, session: bytes) -> Viewer | None:
         """Return the viewer that has a session, None if it is over or was never begun."""
         viewer = self._known.get(address)
         return viewer if viewer is not None and viewer.session.id == session else None
 
-    def has_room(self, address: SocketAddress) -> bool:
+    def has_room(self, address: ViewerAddress) -> bool:
         """True if a session with this address can begin."""
         return address in self._known or len(self._known) < VIEWER_LIMIT
 
-    def challenge(self, address: SocketAddress, now: float) -> Stamp:
+    def challenge(self, address: ViewerAddress, now: float) -> Stamp:
         """Return a stamp with the id of a session that has not begun yet.
 
         Nothing is remembered of it: whoever asks for many challenges takes no memory.
@@ -80,7 +80,7 @@ class Viewers:
         number = next(self._numbers).to_bytes(_NUMBER)
         return Stamp(self._feed, self._session_id(number, address), 0, milliseconds(now))
 
-    def begin(self, address: SocketAddress, stamp: Stamp, now: float) -> Viewer | None:
+    def begin(self, address: ViewerAddress, stamp: Stamp, now: float) -> Viewer | None:
         """Begin the session of a challenge, in place of another with the address.
 
         Returns None if no challenge was sent to the address with this id, or if its session began
@@ -106,6 +106,6 @@ class Viewers:
             if viewer.until <= now:
                 self.remove(viewer)
 
-    def _session_id(self, number: bytes, address: SocketAddress) -> bytes:
+    def _session_id(self, number: bytes, address: ViewerAddress) -> bytes:
         proof = hmac.digest(self._secret, number + repr(address).encode(), "sha256")
         return (number + proof)[:SESSION]

@@ -68,7 +68,9 @@ ServiceOutcome = Response | RoutedResponse | None | BaseException
 
 Cancel = Callable[[], None]
 
-Start = Callable[[Coroutine[Any, Any, ServiceOutcome], Callable[[ServiceOutcome], None]], Cancel]
+StartService = Callable[
+    [Coroutine[Any, Any, ServiceOutcome], Callable[[ServiceOutcome], None]], Cancel
+]
 """Starts a coroutine, passes on what it returns or raises, and returns what cancels it.
 
 It is a parameter, since filters do no IO and so know no event loop.
@@ -90,7 +92,7 @@ class Dispatch(Filter):
     def __init__(
         self,
         service: Service,
-        start: Start,
+        start: StartService,
         *,
         name: str,
         router: RequestRouter | None = None,

@@ -30,7 +30,7 @@ from kwire.proxy.service.config import ClusterConfig
 from kwire.proxy.service.events import (
     ClusterChange,
     ClusterNotice,
-    Report,
+    ReportEvent,
     ServiceEvent,
     ServiceEventKind,
 )
@@ -78,7 +78,7 @@ class ClusterRuntime:
         limits: Limits,
         descriptors: Descriptors | None = None,
         *,
-        report: Report,
+        report: ReportEvent,
         view: View | None = None,
         has_metrics: bool = False,
         simulate: SimulateController | None = None,

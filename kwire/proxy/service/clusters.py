@@ -15,7 +15,7 @@ from kwire.proxy.filters.filter import Action
 from kwire.proxy.service.cluster import ClusterRuntime, View
 from kwire.proxy.service.cluster_filters import LoadedFilters
 from kwire.proxy.service.config import ClusterConfig, ProxyConfig
-from kwire.proxy.service.events import Report
+from kwire.proxy.service.events import ReportEvent
 from kwire.proxy.service.metrics_families import MeteredProxy
 from kwire.proxy.service.recording import ClusterRecording
 from kwire.proxy.service.serving import SimulateController
@@ -33,7 +33,7 @@ class Clusters:
         self,
         config: ProxyConfig,
         *,
-        report: Report,
+        report: ReportEvent,
         view: View | None,
         simulate: SimulateController | None,
         on_bypass: Callable[[str], None],

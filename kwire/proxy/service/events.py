@@ -79,5 +79,5 @@ class ClusterChange:
 AnyEvent = ServiceEvent | ClusterNotice | ClusterChange
 """An event that the service reports."""
 
-Report = Callable[[AnyEvent], None]
+ReportEvent = Callable[[AnyEvent], None]
 """Takes the events. Those of recordings come from the threads that write."""

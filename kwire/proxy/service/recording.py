@@ -15,7 +15,7 @@ from kwire.proxy.capture.recorder import Recorder, files_at
 from kwire.proxy.data_path.copies import COPY_LIMIT
 from kwire.proxy.flows.flow import Event
 from kwire.proxy.service.config import RecordConfig
-from kwire.proxy.service.events import Report, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.events import ReportEvent, ServiceEvent, ServiceEventKind
 
 
 class ClusterRecording:
@@ -25,7 +25,7 @@ class ClusterRecording:
     TopicUnavailable if messages cannot be sent to the topic.
     """
 
-    def __init__(self, config: RecordConfig, report: Report, cluster: str = "") -> None:
+    def __init__(self, config: RecordConfig, report: ReportEvent, cluster: str = "") -> None:
         self.config = config
         self._report = report
         self._cluster = cluster

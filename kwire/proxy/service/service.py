@@ -18,7 +18,7 @@ from kwire.proxy.filters.filter import Action
 from kwire.proxy.service.cluster import View
 from kwire.proxy.service.clusters import Clusters
 from kwire.proxy.service.config import ProxyConfig, read_config
-from kwire.proxy.service.events import Report, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.events import ReportEvent, ServiceEvent, ServiceEventKind
 from kwire.proxy.service.metrics_families import ProxyCollector
 from kwire.proxy.service.saved_files import LOOK_INTERVAL, SavedFiles
 from kwire.proxy.service.serving import SimulateController
@@ -50,7 +50,7 @@ class ProxyService:
         self,
         config: ProxyConfig,
         *,
-        report: Report,
+        report: ReportEvent,
         view: View | None = None,
         file: Path | None = None,
         simulate: SimulateController | None = None,

@@ -8,7 +8,7 @@ import pytest
 from kwire.capture import capture_info
 from kwire.proxy.capture.recorder import Recorder, files_at
 from kwire.proxy.service.config import ProxyConfig
-from kwire.proxy.service.events import Report, ServiceEvent, ServiceEventKind
+from kwire.proxy.service.events import ReportEvent, ServiceEvent, ServiceEventKind
 from tests.support.cli.command import Command
 from tests.support.cli.proxy_process import end_with_ctrl_c, proxy, talk
 from tests.support.file_permissions import mode_of, umask
@@ -54,7 +54,7 @@ def test_a_recording_that_stopped_is_a_failure_in_the_end(
 ) -> None:
     sentence = "recording to one.avro stopped: No space left on device; traffic goes on"
 
-    async def run(config: ProxyConfig, report: Report, file: Path | None) -> None:
+    async def run(config: ProxyConfig, report: ReportEvent, file: Path | None) -> None:
         report(ServiceEvent(kind=ServiceEventKind.RECORDING_STOPPED, text=sentence))
 
     monkeypatch.setattr("kwire.cli.proxy.run._run", run)

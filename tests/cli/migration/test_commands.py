@@ -15,8 +15,8 @@ from kwire.errors import KwireError
 from kwire.zookeeper import (
     Create,
     NotAuthorized,
-    Operation,
     SetData,
+    ZnodeOperation,
     ZooKeeper,
     ZooKeeperAuthenticationFailed,
     ZooKeeperUnreachable,
@@ -41,11 +41,11 @@ class Sides:
     def __init__(self, controller: GoldenController) -> None:
         self.controller = controller
         self.server = MemoryZooKeeper()
-        self.changes: list[Operation] = []
+        self.changes: list[ZnodeOperation] = []
         self.settings: list[ZooKeeperSettings] = []
         self.failure: Exception | None = None
 
-    def at(self, stage: str, *changes: Operation) -> None:
+    def at(self, stage: str, *changes: ZnodeOperation) -> None:
         """Take the znodes of a stage, and change some."""
         self.server = golden_zookeeper(stage)
         self.changes = list(changes)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kwire.controller.raft import Event, RequestFailed, ResponseReceived, Send
+from kwire.controller.raft import RaftEvent, RequestFailed, ResponseReceived, Send
 from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.sandbox.shadows import ShadowChannels
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -13,7 +13,7 @@ from scripted_node import ScriptedNode
 
 @pytest.mark.parametrize("may_reach", [True, False])
 async def test_a_voter_is_asked_only_where_its_address_counts(may_reach: bool) -> None:
-    events: asyncio.Queue[Event] = asyncio.Queue()
+    events: asyncio.Queue[RaftEvent] = asyncio.Queue()
     async with asyncio.timeout(60), ScriptedNode() as node:
         channels = ShadowChannels(
             lambda address: may_reach, client_id="test", request_timeout_ms=30_000

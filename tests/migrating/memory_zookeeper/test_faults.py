@@ -11,12 +11,12 @@ from kwire.zookeeper import (
     ConnectionLost,
     Create,
     MultiFailed,
-    Operation,
     SessionEvent,
     SessionExpired,
     SetData,
     WatchEvent,
     ZnodeChange,
+    ZnodeOperation,
 )
 from migrating.memory_zookeeper import Loss, MemorySession, MemoryZooKeeper
 
@@ -35,7 +35,7 @@ def connected_again(session: MemorySession) -> asyncio.Event:
 
 @pytest.mark.parametrize("loss", Loss)
 async def test_a_multi_whose_connection_is_lost_took_place_or_not(loss: Loss) -> None:
-    def lose(_: MemorySession, operations: Sequence[Operation]) -> Loss | None:
+    def lose(_: MemorySession, operations: Sequence[ZnodeOperation]) -> Loss | None:
         return loss if operations[0].path == "/b" else None
 
     server = MemoryZooKeeper(lose=lose)

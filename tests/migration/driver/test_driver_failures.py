@@ -11,13 +11,13 @@ from kwire.migration.driver.driver_core import poll_delay
 from kwire.migration.driver.effects import (
     CheckCopy,
     CopyMetadata,
+    DriverRequest,
     EndProcess,
     FindDifferences,
     ForgetBrokers,
     ReadBrokerIds,
     ReadZkController,
     RecoverMigration,
-    Request,
     WriteZooKeeper,
 )
 from kwire.migration.driver.writing import CopyFailed, LeadershipLost
@@ -341,7 +341,7 @@ def test_failures_are_repeated_later_and_later(dual_writing: DriverDialogue) -> 
     ],
 )
 def test_an_expired_session_is_survived_in_every_state(
-    dialogue: DriverDialogue, request_type: type[Request], state: str
+    dialogue: DriverDialogue, request_type: type[DriverRequest], state: str
 ) -> None:
     dialogue.start()
     dialogue.errors[request_type] = [SessionExpired("expired")]
@@ -357,7 +357,7 @@ def test_an_expired_session_is_survived_in_every_state(
     [RecoverMigration, ReadBrokerIds, CheckCopy, ReadZkController, CopyMetadata, FindDifferences],
 )
 def test_another_leader_is_followed_after_the_operation_under_way(
-    dialogue: DriverDialogue, request_type: type[Request]
+    dialogue: DriverDialogue, request_type: type[DriverRequest]
 ) -> None:
     dialogue.start()
     dialogue.holds = request_type

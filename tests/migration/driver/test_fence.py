@@ -5,7 +5,7 @@ import pytest
 from kwire.migration.driver.fence import FencedOff, after_write, check_fences, fenced
 from kwire.migration.driver.leadership import ZkMigrationLeadershipState
 from kwire.zookeeper import Create, Delete, MultiFailed, SetData
-from kwire.zookeeper.operations import Operation
+from kwire.zookeeper.operations import ZnodeOperation
 from migrating.memory_zookeeper import MemoryZooKeeper
 
 STATE = ZkMigrationLeadershipState(
@@ -18,7 +18,7 @@ STATE = ZkMigrationLeadershipState(
 WRITE = (Create("/topic"),)
 
 
-async def tree(*changes: Operation) -> MemoryZooKeeper:
+async def tree(*changes: ZnodeOperation) -> MemoryZooKeeper:
     """Return a ZooKeeper as this controller's claim left it, and what came since."""
     zookeeper = MemoryZooKeeper()
     session = zookeeper.open_session()
@@ -46,7 +46,7 @@ async def test_the_next_write_knows_the_version_that_this_one_left() -> None:
     ],
 )
 async def test_nothing_is_written_once_somebody_else_controls(
-    change: Operation, reason: str
+    change: ZnodeOperation, reason: str
 ) -> None:
     zookeeper = await tree(change)
     with pytest.raises(MultiFailed) as refusal:

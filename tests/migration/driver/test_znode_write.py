@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from kwire.migration.driver.znode_write import LARGEST_MULTI, ZnodeWrite
 from kwire.zookeeper import BadVersion, Create, Delete, NodeExists, NoNode, NotEmpty, SetData
-from kwire.zookeeper.operations import Operation
+from kwire.zookeeper.operations import ZnodeOperation
 
 
-def write(*operations: Operation, folders: tuple[str, ...] = ()) -> ZnodeWrite:
+def write(*operations: ZnodeOperation, folders: tuple[str, ...] = ()) -> ZnodeWrite:
     return ZnodeWrite(
         type="UpdateTopic", description="Changed Topic a", operations=operations, folders=folders
     )
@@ -86,7 +86,7 @@ def test_a_topic_that_is_deleted_already_is_read_once() -> None:
     )
 
 
-def write_like(other: ZnodeWrite, *operations: Operation) -> ZnodeWrite:
+def write_like(other: ZnodeWrite, *operations: ZnodeOperation) -> ZnodeWrite:
     return replace(other, operations=operations)
 
 

@@ -14,7 +14,7 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsResponse,
 )
 from kwire.migration.driver.driver import MOST_QUEUED
-from kwire.migration.driver.effects import Request
+from kwire.migration.driver.effects import DriverRequest
 from kwire.migration.node.metadata_feed import MetadataFeed
 from kwire.migration.node.requests import MigrationRequests
 from kwire.net.connection import Connection
@@ -295,7 +295,7 @@ async def test_changes_for_which_zookeeper_is_too_slow_are_written_together(
     answers.set()
     perform = MigrationRequests.perform
 
-    async def perform_later(self: MigrationRequests, request: Request) -> object:
+    async def perform_later(self: MigrationRequests, request: DriverRequest) -> object:
         await answers.wait()
         return await perform(self, request)
 

@@ -6,12 +6,12 @@ from kwire.migration.operator.comparison import (
     harmless_reason,
     is_copied_encrypted,
 )
-from kwire.migration.operator.entries import EncryptedValue, Entries, EntryKind, HiddenValue
+from kwire.migration.operator.entries import EncryptedValue, EntriesByKind, EntryKind, HiddenValue
 
 
 def only(kind: EntryKind, zookeeper: object, kraft: object) -> list[EntryDifference]:
     """Compare one entry whose fields are these; None for none."""
-    sides: list[Entries] = [
+    sides: list[EntriesByKind] = [
         {kind: {"it": fields} if isinstance(fields, dict) else {}} for fields in (zookeeper, kraft)
     ]
     return list(differences(*sides))

@@ -10,7 +10,7 @@ from kwire.migration.operator.preflight import preflight_findings
 from kwire.migration.operator.zookeeper_entries import ZooKeeperReading
 from kwire.migration.operator.zookeeper_reading import ZooKeeperReader
 from kwire.migration.operator.zookeeper_side import read_facts
-from kwire.zookeeper import Create, Operation, SetData
+from kwire.zookeeper import Create, SetData, ZnodeOperation
 from kwire.zookeeper.password_encoder import PasswordEncoder
 from kwire.zookeeper.znodes import MigrationZnode
 from migrating.real_clusters.properties import ENCODER_SECRET
@@ -19,7 +19,7 @@ from tests.support.migration.sides import zookeeper
 
 
 async def preflight(
-    stage: str = "before", changes: Iterable[Operation] = (), *, with_secret: bool = False
+    stage: str = "before", changes: Iterable[ZnodeOperation] = (), *, with_secret: bool = False
 ) -> dict[str, Finding]:
     session = golden_zookeeper(stage).open_session()
     await session.multi([*changes])
@@ -110,9 +110,9 @@ def topic_znode(partitions: str, id: str = "iKFJZ3D2TsW_gqFN_ovwEQ") -> bytes:
     return f'{content}"adding_replicas":{{}},"removing_replicas":{{}}}}'.encode()
 
 
-def topic(name: str, *args: str, state: str = "") -> list[Operation]:
+def topic(name: str, *args: str, state: str = "") -> list[ZnodeOperation]:
     path = f"/brokers/topics/{name}"
-    made: list[Operation] = [Create(path, topic_znode(*args))]
+    made: list[ZnodeOperation] = [Create(path, topic_znode(*args))]
     if state:
         above = (f"{path}/partitions", f"{path}/partitions/0")
         content = f'{{"version":1,"controller_epoch":1,"leader_epoch":1,{state}}}'
@@ -170,7 +170,7 @@ NAMES = "letters and digits, '.', '_' and '-'."
     ],
 )
 async def test_what_a_copy_takes_over_and_does_harm_is_told(
-    changes: list[Operation], finding: str, evidence: str
+    changes: list[ZnodeOperation], finding: str, evidence: str
 ) -> None:
     found = await preflight(changes=changes)
     assert found[finding].evidence == (evidence,)

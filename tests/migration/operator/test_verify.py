@@ -15,7 +15,7 @@ from kwire.migration.operator.later_images import PastImage
 from kwire.migration.operator.report import comparison_findings, unwritten_findings
 from kwire.migration.operator.verify import SideComparer, SideComparison
 from kwire.migration.operator.zookeeper_reading import ZooKeeperReader
-from kwire.zookeeper import Create, Delete, Operation, SetData
+from kwire.zookeeper import Create, Delete, SetData, ZnodeOperation
 from kwire.zookeeper.password_encoder import PasswordEncoder
 from kwire.zookeeper.znodes import ConfigZnode, MigrationZnode
 from migrating.memory_zookeeper import MemoryZooKeeper
@@ -52,7 +52,7 @@ class RecordedLog:
 
 async def compare(
     server: MemoryZooKeeper,
-    *changes: Operation,
+    *changes: ZnodeOperation,
     then: Callable[[], None] = lambda: None,
     first: int = 0,
     secret: str | None = ENCODER_SECRET,
@@ -124,7 +124,7 @@ async def test_a_value_of_a_later_record_is_on_its_way_and_no_difference() -> No
     ],
     ids=["leader", "config", "state", "user", "producer ids", "ACLs"],
 )
-async def test_a_write_that_failed_is_found(change: Operation, finding: str) -> None:
+async def test_a_write_that_failed_is_found(change: ZnodeOperation, finding: str) -> None:
     comparison = await compare(golden_zookeeper("dual-write"), change)
     assert {finding} <= {id for id, verdict in found(comparison).items() if verdict is PROBLEM}
     assert "difference/none" not in found(comparison)

@@ -12,7 +12,7 @@ from kwire.migration.operator.image_entries import image_entries
 from kwire.migration.operator.zookeeper_entries import ZooKeeperReading
 from kwire.migration.operator.zookeeper_reading import ZooKeeperReader
 from kwire.migration.operator.zookeeper_side import read_assigned, read_facts
-from kwire.zookeeper import Create, Delete, Operation, SetData
+from kwire.zookeeper import Create, Delete, SetData, ZnodeOperation
 from kwire.zookeeper.password_encoder import PasswordEncoder
 from kwire.zookeeper.znodes import MigrationZnode
 from migrating.memory_zookeeper import MemoryZooKeeper
@@ -22,7 +22,7 @@ BROKEN = b'{"version":1,'
 
 
 async def read(
-    server: MemoryZooKeeper, *changes: Operation, secret: str | None = ENCODER_SECRET
+    server: MemoryZooKeeper, *changes: ZnodeOperation, secret: str | None = ENCODER_SECRET
 ) -> ZooKeeperReading:
     """Read all znodes, after some were changed."""
     session = server.open_session()

@@ -4,7 +4,7 @@ import pytest
 
 from kwire.proxy.feed.datagrams import Stamp
 from kwire.proxy.feed.sessions import PATIENCE, REORDERED
-from kwire.proxy.feed.viewers import LEASE, VIEWER_LIMIT, SocketAddress, Viewer, Viewers
+from kwire.proxy.feed.viewers import LEASE, VIEWER_LIMIT, Viewer, ViewerAddress, Viewers
 
 HERE, THERE = ("127.0.0.1", 5000), ("127.0.0.1", 5001)
 FEED = b"F" * 16
@@ -14,12 +14,12 @@ def feed_viewers(secret: bytes = b"secret") -> Viewers:
     return Viewers(FEED, secret)
 
 
-def answer_to(viewers: Viewers, address: SocketAddress, now: float = 0.0) -> Stamp:
+def answer_to(viewers: Viewers, address: ViewerAddress, now: float = 0.0) -> Stamp:
     """Return the stamp of a Subscribe that uses a challenge."""
     return viewers.challenge(address, now)._replace(number=1)
 
 
-def begin(viewers: Viewers, address: SocketAddress, now: float = 0.0) -> Viewer:
+def begin(viewers: Viewers, address: ViewerAddress, now: float = 0.0) -> Viewer:
     viewer = viewers.begin(address, answer_to(viewers, address, now), now)
     assert viewer is not None
     return viewer

@@ -21,7 +21,7 @@ from kwire.migration.node.extension import MigrationExtension
 from kwire.net.connection import Connection
 from kwire.net.tasks import cancel_and_wait
 from kwire.testing.quorum import Quorum
-from kwire.zookeeper import Create, Operation, ZooKeeper, ZooKeeperUnreachable
+from kwire.zookeeper import Create, ZnodeOperation, ZooKeeper, ZooKeeperUnreachable
 from kwire.zookeeper.settings import ZooKeeperSettings
 from kwire.zookeeper.znodes.broker import BrokerEndpoint, BrokerZnode
 from kwire.zookeeper.znodes.controller import ControllerEpochZnode, ControllerZnode
@@ -70,7 +70,7 @@ class ZooKeeperBrokers:
             Create("/controller_epoch", ControllerEpochZnode(7).encode()),
         )
 
-    def write(self, *operations: Operation) -> None:
+    def write(self, *operations: ZnodeOperation) -> None:
         """Write to ZooKeeper as a broker."""
         outcome = self.zookeeper.multi(self.own, operations)
         assert isinstance(outcome, list), outcome

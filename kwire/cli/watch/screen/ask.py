@@ -14,7 +14,7 @@ from textual.widgets import Input, Label
 from kwire.errors import InvalidValue
 from kwire.proxy.flows.language import BadExpression, parse
 
-Check = Callable[[str], str]
+AnswerCheck = Callable[[str], str]
 """Returns the problem of a text; empty if there is none."""
 
 
@@ -55,7 +55,7 @@ class InputPrompt(ModalScreen[str | None]):
         self,
         question: str,
         text: str = "",
-        check: Check = lambda text: "",
+        check: AnswerCheck = lambda text: "",
         earlier: Sequence[str] = (),
     ) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ FETCH_IDS = 10
 
 
 @dataclass(slots=True, kw_only=True)
-class CommittedOffsets:
+class CommittedTopic:
     """Offsets of one topic in one group. connection: to the group's coordinator."""
 
     connection: CheckedConnection
@@ -105,12 +105,12 @@ class CommittedOffsets:
         return group.topics[0].partitions[0]
 
 
-async def new_offsets(server: Server, group: str = "", partitions: int = 1) -> CommittedOffsets:
+async def new_offsets(server: Server, group: str = "", partitions: int = 1) -> CommittedTopic:
     """Return the offsets of a new topic in a group or a new one."""
     topic = await server.topic(partitions)
     group = group or server.group()
     answer = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
-    return CommittedOffsets(
+    return CommittedTopic(
         connection=await server.coordinator(group),
         group=group,
         topic=topic,

@@ -8,7 +8,7 @@ from kwire.conform.check import CheckSection, broker_scenario
 from kwire.conform.checks.groups.committed import (
     FETCH_GROUPS,
     FETCH_IDS,
-    CommittedOffsets,
+    CommittedTopic,
     new_offsets,
 )
 from kwire.conform.checks.groups.member import stable_member
@@ -221,7 +221,7 @@ async def _(server: Server) -> None:
     expect_error(await offsets.fetched(version=FETCH_IDS), ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-async def _delete(offsets: CommittedOffsets, **fields: Any) -> Any:
+async def _delete(offsets: CommittedTopic, **fields: Any) -> Any:
     partition = OffsetDeleteRequestPartition(partition_index=0)
     topic = OffsetDeleteRequestTopic(name=offsets.topic, partitions=[partition])
     request = OffsetDeleteRequest(**({"group_id": offsets.group, "topics": [topic]} | fields))

@@ -18,7 +18,7 @@ from kwire.messages.a19_create_topics import (
 
 _TOO_MANY_REPLICAS = 38
 
-NewTopic = Callable[[Server], CreatableTopic]
+TopicBuilder = Callable[[Server], CreatableTopic]
 
 
 def new_topic(
@@ -81,7 +81,7 @@ def some_broker(server: Server) -> int:
 def refused(
     sentence: str,
     source: SentenceSource,
-    topic: NewTopic,
+    topic: TopicBuilder,
     code: int,
     *others: int,
     differs: tuple[int, ...] = (),

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Hashable
 
 from kwire.controller.handlers.result import KRaftVersionRequest
-from kwire.controller.raft import Append, Event, UpgradeKRaftVersion
+from kwire.controller.raft import Append, RaftEvent, UpgradeKRaftVersion
 from kwire.controller.server.raft_runtime import RaftRuntime
 from kwire.controller.state_machine.deferred_event_queue import DeferredEventQueue
 from kwire.error_codes import ErrorCode
@@ -48,7 +48,7 @@ class LogWriter:
         """Take the reason for which an append was refused."""
         self._outcomes[token] = ApiError(ErrorCode(error), message)
 
-    def _ask(self, event: Event, token: Hashable) -> int:
+    def _ask(self, event: RaftEvent, token: Hashable) -> int:
         self._runtime.feed(event)
         # Neither effect came: the replica has stopped.
         refused = ApiError(ErrorCode.NOT_CONTROLLER, "This controller is not the active one.")

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 
 from kwire.batches import RecordBatch, read_batches
-from kwire.controller.raft import Event, OffsetAndEpoch, Raft, SnapshotTaken
+from kwire.controller.raft import OffsetAndEpoch, Raft, RaftEvent, SnapshotTaken
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.image import MetadataImage
 from kwire.logdir.snapshots import build_snapshot
@@ -31,7 +31,7 @@ class Snapshotter:
         log: DirectoryLog,
         raft: Raft,
         *,
-        feed: Callable[[Event], None],
+        feed: Callable[[RaftEvent], None],
         fail: Callable[[Exception], None],
         after_bytes: int,
         retention_bytes: int,

@@ -41,7 +41,7 @@ _NO_TOPIC_ID = UUID(int=0)
 
 State = TypeVar("State")
 
-TopicPartition: TypeAlias = tuple[str, int]
+PartitionName: TypeAlias = tuple[str, int]
 
 BrokerControlRequest: TypeAlias = LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest
 
@@ -86,13 +86,13 @@ class ControlRequestBatch:
         self._type = type
         self._version = image.features.metadata_version
         self._told = {b.id: b.epoch for b in image.cluster.brokers.values() if is_told(b)}
-        self._leader_and_isr: defaultdict[int, dict[TopicPartition, LeaderAndIsrPartitionState]]
+        self._leader_and_isr: defaultdict[int, dict[PartitionName, LeaderAndIsrPartitionState]]
         self._leader_and_isr = defaultdict(dict)
-        self._stopped: defaultdict[int, dict[TopicPartition, StopReplicaPartitionState]]
+        self._stopped: defaultdict[int, dict[PartitionName, StopReplicaPartitionState]]
         self._stopped = defaultdict(dict)
         self._updated_brokers: set[int] = set()
         self._updates_all = False
-        self._updates: dict[TopicPartition, UpdateMetadataPartitionState] = {}
+        self._updates: dict[PartitionName, UpdateMetadataPartitionState] = {}
         self._forgotten: set[str] = set()
 
     def lead_or_follow(
@@ -265,7 +265,7 @@ class ControlRequestBatch:
         return _NO_TOPIC_ID if name in self._forgotten else ids.get(name, _NO_TOPIC_ID)
 
 
-def _by_topic(states: Mapping[TopicPartition, State]) -> Iterable[tuple[str, list[State]]]:
+def _by_topic(states: Mapping[PartitionName, State]) -> Iterable[tuple[str, list[State]]]:
     """Return the states of each topic, in the order in which they were added."""
     topics: dict[str, list[State]] = {}
     for (topic, _), state in states.items():

@@ -8,7 +8,7 @@ from kwire.image.acls import AclsImage, StandardAcl
 from kwire.messages.access_control import AclResourceType, PatternType
 from kwire.migration.driver.znode_write import ZnodeWrite
 from kwire.migration.driver.znode_writes.names import left_out
-from kwire.zookeeper.operations import Create, Delete, Operation, SetData
+from kwire.zookeeper.operations import Create, Delete, SetData, ZnodeOperation
 from kwire.zookeeper.paths import parent_of
 from kwire.zookeeper.znodes import AclChangeZnode, AclResource, AclZnode, AclZnodeEntry
 
@@ -57,7 +57,9 @@ def pattern_text(resource: AclResource) -> str:
     )
 
 
-def _write(resource: AclResource, type: str, operation: Operation, description: str) -> ZnodeWrite:
+def _write(
+    resource: AclResource, type: str, operation: ZnodeOperation, description: str
+) -> ZnodeWrite:
     change = AclChangeZnode(resource)
     root = AclZnode.root(resource.pattern_type)
     above = (root,) if parent_of(root) == "/" else (parent_of(root), root)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kwire.messages.config_resource import ConfigResource, ResourceType
 from kwire.migration.driver.znode_write import ZnodeWrite
-from kwire.zookeeper.operations import Create, Delete, Operation, SetData
+from kwire.zookeeper.operations import Create, Delete, SetData, ZnodeOperation
 from kwire.zookeeper.znodes import ConfigChangeZnode, ConfigEntityType, ConfigZnode
 from kwire.zookeeper.znodes.config import entity_path
 
@@ -44,7 +44,7 @@ def config_change(path: str) -> Create:
 
 
 def _write(
-    resource: ConfigResource, operation: Operation, type: str, description: str
+    resource: ConfigResource, operation: ZnodeOperation, type: str, description: str
 ) -> ZnodeWrite:
     return ZnodeWrite(
         type=type,

@@ -8,7 +8,7 @@ from kwire.image.partition import PartitionRegistration
 from kwire.image.topics import TopicImage
 from kwire.migration.driver.znode_write import ZnodeWrite
 from kwire.text.ids import uuid_text
-from kwire.zookeeper.operations import Create, Delete, Operation, SetData
+from kwire.zookeeper.operations import Create, Delete, SetData, ZnodeOperation
 from kwire.zookeeper.znodes import (
     AssignedReplicas,
     ConfigEntityType,
@@ -152,14 +152,14 @@ def partition_state_data(partition: PartitionRegistration, raft_epoch: int) -> b
     ).encode()
 
 
-def _creations(name: str, partitions: Partitions, raft_epoch: int) -> Iterator[Operation]:
+def _creations(name: str, partitions: Partitions, raft_epoch: int) -> Iterator[ZnodeOperation]:
     for number in sorted(partitions):
         yield Create(TopicZnode.partition_path(name, number))
         data = partition_state_data(partitions[number], raft_epoch)
         yield Create(PartitionStateZnode.path(name, number), data)
 
 
-def _deletions(name: str, numbers: Iterable[int]) -> Iterator[Operation]:
+def _deletions(name: str, numbers: Iterable[int]) -> Iterator[ZnodeOperation]:
     for number in sorted(numbers):
         yield Delete(PartitionStateZnode.path(name, number))
         yield Delete(TopicZnode.partition_path(name, number))

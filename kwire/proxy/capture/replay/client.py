@@ -48,7 +48,7 @@ class ReplayOutcome:
     reason: str = ""
 
 
-Report = Callable[[ReplayOutcome], None]
+ReportOutcome = Callable[[ReplayOutcome], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,12 @@ class Targets:
 
 
 async def replay(
-    plan: ReplayPlan, targets: Targets, ignore: IgnoredFields, report: Report, *, fast: bool = False
+    plan: ReplayPlan,
+    targets: Targets,
+    ignore: IgnoredFields,
+    report: ReportOutcome,
+    *,
+    fast: bool = False,
 ) -> None:
     """Send the requests of a plan in their order, each at its time and after the answers it needs.
 
@@ -82,7 +87,7 @@ async def replay(
 
 class _Replay:
     def __init__(
-        self, plan: ReplayPlan, targets: Targets, ignore: IgnoredFields, report: Report
+        self, plan: ReplayPlan, targets: Targets, ignore: IgnoredFields, report: ReportOutcome
     ) -> None:
         self._plan = plan
         self._targets = targets

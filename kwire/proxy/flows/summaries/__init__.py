@@ -12,9 +12,9 @@ from kwire.proxy.flows.summaries import (
     zookeeper_brokers,
 )
 
-Summary = Callable[[DecodedFlow], str | None]
+Summarize = Callable[[DecodedFlow], str | None]
 
-SUMMARIES: Mapping[int, Summary] = {
+SUMMARIES: Mapping[int, Summarize] = {
     1: replication.fetch,
     4: zookeeper_brokers.leader_and_isr,
     5: zookeeper_brokers.stop_replica,

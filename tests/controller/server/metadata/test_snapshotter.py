@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from kwire.batches import Record, build_batch
-from kwire.controller.raft import Event, OffsetAndEpoch, Raft, SnapshotTaken
+from kwire.controller.raft import OffsetAndEpoch, Raft, RaftEvent, SnapshotTaken
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.metadata import snapshotter
 from kwire.controller.server.node import ControllerNode
@@ -98,7 +98,7 @@ class GrowingLog:
 async def test_the_next_one_is_due_when_the_log_has_grown_again_since_it_was_cleaned() -> None:
     log, raft = GrowingLog(), Mock(Raft)
     raft.voters_at.return_value, raft.kraft_version_at.return_value = None, 0
-    fed: list[Event] = []
+    fed: list[RaftEvent] = []
     failures: list[Exception] = []
     tested = snapshotter.Snapshotter(
         cast(DirectoryLog, log),

@@ -14,12 +14,12 @@ from kwire.codec.declaration import Request, Response
 from kwire.controller.raft import (
     BOOTSTRAP_SNAPSHOT,
     Config,
-    Effect,
     ElectionState,
-    Event,
     MemoryLog,
     PersistElection,
     Raft,
+    RaftEffect,
+    RaftEvent,
     ReplicaKey,
     Reply,
     RequestReceived,
@@ -79,13 +79,13 @@ class SingleReplica:
             self.log.store_snapshot(BOOTSTRAP_SNAPSHOT, snapshot(chosen))
         self.config: Config = config(1, **settings)
         self.now = START
-        self.effects: list[Effect] = []
+        self.effects: list[RaftEffect] = []
         self.flushes = True
         self._tokens = 0
         self.raft = Raft(self.config, self.log, election, below=lambda limit: 0)
         self.step(Start(is_replaying=is_replaying))
 
-    def step(self, event: Event) -> list[Effect]:
+    def step(self, event: RaftEvent) -> list[RaftEffect]:
         """Give it an event, carry out what concerns the log."""
         effects = self.raft.step(event, self.now)
         self.effects += effects
@@ -95,7 +95,7 @@ class SingleReplica:
                 effects = effects + self.step(told)
         return effects
 
-    def after(self, milliseconds: int) -> list[Effect]:
+    def after(self, milliseconds: int) -> list[RaftEffect]:
         """Let time pass, all at once."""
         self.now += milliseconds
         return self.step(Tick())
@@ -122,7 +122,7 @@ class SingleReplica:
         sends = [effect for effect in self.effects if isinstance(effect, Send)]
         return [(send, send.request) for send in sends if isinstance(send.request, kind)]
 
-    def respond(self, send: Send, response: Response) -> list[Effect]:
+    def respond(self, send: Send, response: Response) -> list[RaftEffect]:
         """Answer one of its requests."""
         return self.step(ResponseReceived(correlation=send.correlation, response=response))
 

@@ -21,14 +21,14 @@ from kwire.controller.raft import (
     Appended,
     Commit,
     Config,
-    Effect,
     ElectionState,
     Endpoints,
-    Event,
     ListenerEndpoint,
     MemoryLog,
     PersistElection,
     Raft,
+    RaftEffect,
+    RaftEvent,
     Rejected,
     ReplicaKey,
     Reply,
@@ -121,8 +121,8 @@ class Host:
     seed: int
     election: ElectionState | None = None
     raft: Raft | None = None
-    effects: list[Effect] = field(default_factory=list)
-    history: list[Effect] = field(default_factory=list)
+    effects: list[RaftEffect] = field(default_factory=list)
+    history: list[RaftEffect] = field(default_factory=list)
 
     @property
     def running(self) -> Raft:
@@ -173,7 +173,7 @@ class Network:
         self.hosts[id].raft = None
         self.hosts[id].log.crash()
 
-    def step(self, id: int, event: Event) -> list[Effect]:
+    def step(self, id: int, event: RaftEvent) -> list[RaftEffect]:
         """Give a replica an event, and carry the effects out."""
         host = self.hosts[id]
         if host.raft is None:
@@ -184,7 +184,7 @@ class Network:
             self._carry_out(host, effect)
         return effects
 
-    def _carry_out(self, host: Host, effect: Effect) -> None:
+    def _carry_out(self, host: Host, effect: RaftEffect) -> None:
         id = host.config.node_id
         match effect:
             case PersistElection(data=data):

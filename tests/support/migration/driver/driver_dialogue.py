@@ -26,6 +26,7 @@ from kwire.migration.driver.effects import (
     CheckCopy,
     CopyMetadata,
     DriverEffect,
+    DriverRequest,
     FindDifferences,
     LogLine,
     MetadataCopied,
@@ -35,7 +36,6 @@ from kwire.migration.driver.effects import (
     ReadTree,
     ReadZkController,
     RecoverMigration,
-    Request,
     SendFullMetadata,
     SendMetadataChanges,
     WriteZooKeeper,
@@ -52,7 +52,7 @@ from kwire.migration.driver.events import (
 )
 from kwire.migration.driver.leadership import ZkMigrationLeadershipState
 from kwire.migration.driver.znode_write import ZnodeWrite
-from kwire.zookeeper import ConnectionLost, Create, Delete, Operation, SetData, ZooKeeperError
+from kwire.zookeeper import ConnectionLost, Create, Delete, SetData, ZnodeOperation, ZooKeeperError
 from kwire.zookeeper.znodes.controller import ControllerEpochZnode, ControllerZnode
 from kwire.zookeeper.znodes.migration import MigrationZnode
 from migrating.memory_zookeeper import Loss, MemoryZooKeeper
@@ -76,8 +76,10 @@ class NoCarrier:
 def topic_writes(before: Iterable[str], after: Iterable[str]) -> list[ZnodeWrite]:
     """Return the writes that make the topics of ZooKeeper those of an image."""
     old, new = set(before), set(after)
-    deletions: list[Operation] = [Delete(f"{TOPICS}/{name}") for name in sorted(old - new)]
-    creations: list[Operation] = [Create(f"{TOPICS}/{name}", b"{}") for name in sorted(new - old)]
+    deletions: list[ZnodeOperation] = [Delete(f"{TOPICS}/{name}") for name in sorted(old - new)]
+    creations: list[ZnodeOperation] = [
+        Create(f"{TOPICS}/{name}", b"{}") for name in sorted(new - old)
+    ]
     return [
         ZnodeWrite(type="Topic", description=operation.path, operations=(operation,))
         for operation in deletions + creations
@@ -142,7 +144,7 @@ def zookeeper_cluster(*brokers: int, topics: Iterable[str] = ()) -> MemoryZooKee
     zookeeper = MemoryZooKeeper()
     session = zookeeper.open_session(NoCarrier())
     controller = ControllerZnode(broker_id=1, timestamp_ms=5)
-    operations: list[Operation] = [
+    operations: list[ZnodeOperation] = [
         *(Create(path) for path in ("/brokers", "/brokers/ids", TOPICS)),
         *(Create(f"/brokers/ids/{id}", ephemeral=True) for id in brokers),
         *(Create(f"{TOPICS}/{name}", b"{}") for name in topics),
@@ -167,7 +169,7 @@ class DriverDialogue:
     assigned: frozenset[int] = frozenset()
     now: int = 1_000
     errors: dict[type, list[KwireError]] = field(default_factory=dict)
-    asked: list[Request] = field(default_factory=list)
+    asked: list[DriverRequest] = field(default_factory=list)
     effects: list[DriverEffect] = field(default_factory=list)
     states: list[MigrationDriverState] = field(default_factory=list)
     holds: type | None = None
@@ -278,7 +280,7 @@ class DriverDialogue:
         """/migration."""
         return MigrationZnode.parse(self.zookeeper.read("/migration").data)
 
-    def write(self, *operations: Operation) -> None:
+    def write(self, *operations: ZnodeOperation) -> None:
         """Write to ZooKeeper as somebody else."""
         outcome = self.zookeeper.multi(self.session, operations)
         assert isinstance(outcome, list), outcome
@@ -302,7 +304,7 @@ class DriverDialogue:
             return NotPerformed(token=effect.token, error=error)
         return Performed(token=effect.token, answer=answer)
 
-    def _perform(self, request: Request) -> Any:
+    def _perform(self, request: DriverRequest) -> Any:
         match request:
             case RecoverMigration():
                 return self._recovered()
