@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
+from kwire.codec.declaration import Request
 from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages import a29_describe_acls as described
 from kwire.messages import a30_create_acls as created
@@ -100,7 +101,9 @@ def _check(acl: AclBinding | AclFilter) -> None:
         raise InvalidValue(f"no type, operation or permission of an ACL may be UNKNOWN: {acl}")
 
 
-def _described_filter(acl: AclFilter) -> described.DescribeAclsRequest:
+def _describe(call: OperationCall[None, AclFilter]) -> described.DescribeAclsRequest:
+    _require_users(call, [call.arguments], described.DescribeAclsRequest)
+    acl = call.arguments
     return described.DescribeAclsRequest(
         resource_type_filter=acl.resource_type,
         resource_name_filter=acl.resource_name,
@@ -112,40 +115,35 @@ def _described_filter(acl: AclFilter) -> described.DescribeAclsRequest:
     )
 
 
-def _describe(call: OperationCall[None, AclFilter]) -> described.DescribeAclsRequest:
-    request = _described_filter(call.arguments)
-    users = call.arguments.resource_type == AclResourceType.USER
-    _require_users(users and not call.offers(described.DescribeAclsRequest, _USERS_SINCE))
-    return request
-
-
 def _described(
     response: described.DescribeAclsResponse, call: OperationCall[None, AclFilter]
 ) -> Iterator[tuple[None, tuple[AclBinding, ...]]]:
     raise_for_code(response.error_code, response.error_message)
     yield (
         None,
-        tuple(
-            AclBinding(
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-                pattern_type=resource.pattern_type,
-                principal=acl.principal,
-                host=acl.host,
-                operation=acl.operation,
-                permission=acl.permission_type,
-            )
-            for resource in response.resources
-            for acl in resource.acls
-        ),
+        tuple(_binding(resource, acl) for resource in response.resources for acl in resource.acls),
+    )
+
+
+def _binding(
+    resource: described.DescribeAclsResource | deleted.DeleteAclsMatchingAcl,
+    acl: described.AclDescription | deleted.DeleteAclsMatchingAcl,
+) -> AclBinding:
+    return AclBinding(
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+        pattern_type=resource.pattern_type,
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation,
+        permission=acl.permission_type,
     )
 
 
 def _create(
     call: OperationCall[AclBinding, None],
 ) -> Iterator[tuple[tuple[AclBinding, ...], created.CreateAclsRequest]]:
-    users = any(acl.resource_type == AclResourceType.USER for acl in call.keys)
-    _require_users(users and not call.offers(created.CreateAclsRequest, _USERS_SINCE))
+    _require_users(call, call.keys, created.CreateAclsRequest)
     for bindings in _batches(call.keys):
         creations = [
             created.AclCreation(
@@ -173,8 +171,7 @@ def _created(
 def _delete(
     call: OperationCall[AclFilter, None],
 ) -> Iterator[tuple[tuple[AclFilter, ...], deleted.DeleteAclsRequest]]:
-    users = any(acl.resource_type == AclResourceType.USER for acl in call.keys)
-    _require_users(users and not call.offers(deleted.DeleteAclsRequest, _USERS_SINCE))
+    _require_users(call, call.keys, deleted.DeleteAclsRequest)
     for filters in _batches(call.keys):
         yield (
             filters,
@@ -200,22 +197,17 @@ def _deleted(
 ) -> Iterator[tuple[AclFilter, Outcomes[AclBinding, None] | KwireError]]:
     for acl_filter, result in zip(call.keys, response.filter_results, strict=False):
         matches = {
-            AclBinding(
-                resource_type=acl.resource_type,
-                resource_name=acl.resource_name,
-                pattern_type=acl.pattern_type,
-                principal=acl.principal,
-                host=acl.host,
-                operation=acl.operation,
-                permission=acl.permission_type,
-            ): refusal(acl.error_code, acl.error_message)
+            _binding(acl, acl): refusal(acl.error_code, acl.error_message)
             for acl in result.matching_acls
         }
         yield acl_filter, refusal(result.error_code, result.error_message) or Outcomes(matches)
 
 
-def _require_users(missing: bool) -> None:
-    if missing:
+def _require_users(
+    call: OperationCall[Any, Any], acls: Iterable[AclBinding | AclFilter], request: type[Request]
+) -> None:
+    users = any(acl.resource_type == AclResourceType.USER for acl in acls)
+    if users and not call.offers(request, _USERS_SINCE):
         raise UnsupportedVersion("the node has no ACLs on users: it is older than Kafka 3.3")
 
 

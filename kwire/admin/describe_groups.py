@@ -6,8 +6,9 @@ DescribeStreamsGroupsHandler.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from kwire.admin import registry
 from kwire.admin.cluster_description import ClusterNode
@@ -47,6 +48,16 @@ class DescribeOptions:
 GroupCall = OperationCall[str, DescribeOptions]
 
 
+class _AnsweredGroup(Protocol):
+    group_id: str
+    error_code: int
+    error_message: str | None
+
+
+G = TypeVar("G", bound=_AnsweredGroup)
+D = TypeVar("D")
+
+
 def _classic_request(call: GroupCall, group_ids: Iterable[str]) -> classic.DescribeGroupsRequest:
     offered = call.offers(classic.DescribeGroupsRequest, _OPERATIONS_SINCE)
     return classic.DescribeGroupsRequest(
@@ -70,13 +81,27 @@ def _classic_refusal(group: classic.DescribedGroup) -> KwireError | None:
     return refusal(group.error_code, group.error_message)
 
 
-def _consumer_request(call: GroupCall) -> Request:
-    if not call.offers(consumer.ConsumerGroupDescribeRequest):
-        return _classic_request(call, call.keys)
-    return consumer.ConsumerGroupDescribeRequest(
+def _request_by_ids(request: Callable[..., Request], call: GroupCall) -> Request:
+    """Return a request of one of the APIs that began with KIP-848."""
+    return request(
         group_ids=call.keys,
         include_authorized_operations=call.arguments.include_authorized_operations,
     )
+
+
+def _described(
+    groups: Iterable[G], call: GroupCall, describe: Callable[[G, ClusterNode | None], D]
+) -> Iterator[tuple[str, D | KwireError]]:
+    coordinator = call.arguments.coordinators.get(call.peer)
+    for group in groups:
+        error = refusal(group.error_code, group.error_message)
+        yield group.group_id, error or describe(group, coordinator)
+
+
+def _consumer_request(call: GroupCall) -> Request:
+    if not call.offers(consumer.ConsumerGroupDescribeRequest):
+        return _classic_request(call, call.keys)
+    return _request_by_ids(consumer.ConsumerGroupDescribeRequest, call)
 
 
 _OF_ANOTHER_PROTOCOL = (ErrorCode.UNSUPPORTED_VERSION, ErrorCode.GROUP_ID_NOT_FOUND)
@@ -88,16 +113,14 @@ ConsumerAnswer = consumer.ConsumerGroupDescribeResponse | classic.DescribeGroups
 def _consumer_groups(
     response: ConsumerAnswer, call: GroupCall
 ) -> Iterator[tuple[str, ConsumerGroupDescription | KwireError]]:
-    coordinator = call.arguments.coordinators.get(call.peer)
     if isinstance(response, classic.DescribeGroupsResponse):
+        coordinator = call.arguments.coordinators.get(call.peer)
         for old in response.groups:
             error = _classic_refusal(old) or _not_of_consumers(old)
             yield old.group_id, error or classic_consumer_group(old, coordinator)
         return
-    for group in response.groups:
-        if group.error_code not in _OF_ANOTHER_PROTOCOL:
-            error = refusal(group.error_code, group.error_message)
-            yield group.group_id, error or consumer_group(group, coordinator)
+    own = [group for group in response.groups if group.error_code not in _OF_ANOTHER_PROTOCOL]
+    yield from _described(own, call, consumer_group)
 
 
 def _not_of_consumers(group: classic.DescribedGroup) -> WrongGroupType | None:
@@ -116,38 +139,6 @@ def _fall_back(response: ConsumerAnswer, call: GroupCall) -> Request | None:
     return _classic_request(call, old) if old else None
 
 
-def _share_request(call: GroupCall) -> share.ShareGroupDescribeRequest:
-    return share.ShareGroupDescribeRequest(
-        group_ids=call.keys,
-        include_authorized_operations=call.arguments.include_authorized_operations,
-    )
-
-
-def _share_groups(
-    response: share.ShareGroupDescribeResponse, call: GroupCall
-) -> Iterator[tuple[str, ShareGroupDescription | KwireError]]:
-    coordinator = call.arguments.coordinators.get(call.peer)
-    for group in response.groups:
-        error = refusal(group.error_code, group.error_message)
-        yield group.group_id, error or share_group(group, coordinator)
-
-
-def _streams_request(call: GroupCall) -> streams.StreamsGroupDescribeRequest:
-    return streams.StreamsGroupDescribeRequest(
-        group_ids=call.keys,
-        include_authorized_operations=call.arguments.include_authorized_operations,
-    )
-
-
-def _streams_groups(
-    response: streams.StreamsGroupDescribeResponse, call: GroupCall
-) -> Iterator[tuple[str, StreamsGroupDescription | KwireError]]:
-    coordinator = call.arguments.coordinators.get(call.peer)
-    for group in response.groups:
-        error = refusal(group.error_code, group.error_message)
-        yield group.group_id, error or streams_group(group, coordinator)
-
-
 DESCRIBE_CLASSIC_GROUPS: Operation[str, DescribeOptions, ClassicGroupDescription] = Operation(
     row=registry.DESCRIBE_CLASSIC_GROUPS,
     build=lambda call: _classic_request(call, call.keys),
@@ -160,8 +151,12 @@ DESCRIBE_CONSUMER_GROUPS: Operation[str, DescribeOptions, ConsumerGroupDescripti
     follow=_fall_back,
 )
 DESCRIBE_SHARE_GROUPS: Operation[str, DescribeOptions, ShareGroupDescription] = Operation(
-    row=registry.DESCRIBE_SHARE_GROUPS, build=_share_request, parse=_share_groups
+    row=registry.DESCRIBE_SHARE_GROUPS,
+    build=lambda call: _request_by_ids(share.ShareGroupDescribeRequest, call),
+    parse=lambda response, call: _described(response.groups, call, share_group),
 )
 DESCRIBE_STREAMS_GROUPS: Operation[str, DescribeOptions, StreamsGroupDescription] = Operation(
-    row=registry.DESCRIBE_STREAMS_GROUPS, build=_streams_request, parse=_streams_groups
+    row=registry.DESCRIBE_STREAMS_GROUPS,
+    build=lambda call: _request_by_ids(streams.StreamsGroupDescribeRequest, call),
+    parse=lambda response, call: _described(response.groups, call, streams_group),
 )

@@ -22,6 +22,7 @@ from kwire.admin.share_group_offsets import (
     SharePartitionOffsetInfo,
 )
 from kwire.admin.topic_partition import TopicPartition, by_topic
+from kwire.admin.wire_values import known
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, KwireError, UnsupportedVersion
 from kwire.messages import a08_offset_commit as commit
@@ -251,10 +252,9 @@ def _offset(
 ) -> OffsetAndMetadata | None:
     if found.committed_offset < 0:
         return None
-    epoch = found.committed_leader_epoch
     return OffsetAndMetadata(
         offset=found.committed_offset,
-        leader_epoch=None if epoch == _UNKNOWN else epoch,
+        leader_epoch=known(found.committed_leader_epoch),
         metadata=found.metadata or "",
     )
 

@@ -18,6 +18,7 @@ from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.partition_options import ElectionType, IsolationLevel
 from kwire.admin.topic_partition import TopicPartition, by_topic
+from kwire.admin.wire_values import known
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages import a02_list_offsets as offsets
@@ -25,7 +26,6 @@ from kwire.messages import a21_delete_records as deletion
 from kwire.messages import a43_elect_leaders as election
 
 _NO_REPLICA = -1
-_UNKNOWN = -1
 
 
 class OffsetSpec(IntEnum):
@@ -108,15 +108,11 @@ def _listed_offsets(
                 key,
                 refusal(found.error_code)
                 or ListOffsetsResultInfo(
-                    offset=_known(found.offset),
-                    timestamp=_known(found.timestamp),
-                    leader_epoch=_known(found.leader_epoch),
+                    offset=known(found.offset),
+                    timestamp=known(found.timestamp),
+                    leader_epoch=known(found.leader_epoch),
                 ),
             )
-
-
-def _known(number: int) -> int | None:
-    return None if number == _UNKNOWN else number
 
 
 LIST_OFFSETS: Operation[TopicPartition, OffsetQuery, ListOffsetsResultInfo] = Operation(

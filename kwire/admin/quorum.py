@@ -10,12 +10,11 @@ from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import MissingFromAnswer, raise_for_code
 from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.wire_values import known
 from kwire.messages import a55_describe_quorum as wire
 from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 from kwire.net.quorum_request import quorum_request
 from kwire.text.ids import ZERO_UUID
-
-_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,13 +146,9 @@ def _replica(state: wire.ReplicaState) -> ReplicaState:
         replica_id=state.replica_id,
         replica_directory_id=None if directory_id == ZERO_UUID else directory_id,
         log_end_offset=state.log_end_offset,
-        last_fetch_timestamp=_known(state.last_fetch_timestamp),
-        last_caught_up_timestamp=_known(state.last_caught_up_timestamp),
+        last_fetch_timestamp=known(state.last_fetch_timestamp),
+        last_caught_up_timestamp=known(state.last_caught_up_timestamp),
     )
-
-
-def _known(timestamp: int) -> int | None:
-    return None if timestamp == _UNKNOWN else timestamp
 
 
 def _node(node: wire.Node) -> QuorumNode:

@@ -128,23 +128,12 @@ def _describe(
     return described.DescribeUserScramCredentialsRequest(users=users)
 
 
-def _described(
-    response: described.DescribeUserScramCredentialsResponse, call: OperationCall[str, None]
+def _credentials_by_user(
+    response: described.DescribeUserScramCredentialsResponse,
 ) -> Iterator[tuple[str, tuple[ScramCredentialInfo, ...] | KwireError]]:
     raise_for_code(response.error_code, response.error_message)
     for result in response.results:
         yield result.user, refusal(result.error_code, result.error_message) or _credentials(result)
-
-
-def _described_all(
-    response: described.DescribeUserScramCredentialsResponse, call: OperationCall[None, None]
-) -> Iterator[tuple[None, Outcomes[str, tuple[ScramCredentialInfo, ...]]]]:
-    raise_for_code(response.error_code, response.error_message)
-    users = {
-        result.user: refusal(result.error_code, result.error_message) or _credentials(result)
-        for result in response.results
-    }
-    yield None, Outcomes(users)
 
 
 def _alter(
@@ -195,12 +184,14 @@ def _altered(
 
 
 DESCRIBE_USER_SCRAM_CREDENTIALS: Operation[str, None, tuple[ScramCredentialInfo, ...]] = Operation(
-    row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS, build=_describe, parse=_described
+    row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS,
+    build=_describe,
+    parse=lambda response, call: _credentials_by_user(response),
 )
 _DESCRIBE_ALL: Operation[None, None, Outcomes[str, tuple[ScramCredentialInfo, ...]]] = Operation(
     row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS,
     build=lambda call: described.DescribeUserScramCredentialsRequest(users=None),
-    parse=_described_all,
+    parse=lambda response, call: [(None, Outcomes(dict(_credentials_by_user(response))))],
 )
 ALTER_USER_SCRAM_CREDENTIALS: Operation[ScramKey, ScramAlterations, None] = Operation(
     row=registry.ALTER_USER_SCRAM_CREDENTIALS, build=_alter, parse=_altered

@@ -10,13 +10,12 @@ from kwire.admin import registry
 from kwire.admin.errors import MissingFromAnswer, raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.admin.topic_partition import TopicPartition
+from kwire.admin.topic_partition import TopicPartition, by_topic
+from kwire.admin.wire_values import known
 from kwire.errors import KwireError
 from kwire.messages import a90_describe_share_group_offsets as lookup
 from kwire.messages import a91_alter_share_group_offsets as change
 from kwire.messages import a92_delete_share_group_offsets as deletion
-
-_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +53,9 @@ def _lookup(call: ShareLookupCall) -> lookup.DescribeShareGroupOffsetsRequest:
         requested = call.arguments[group]
         topics = None
         if requested is not None:
-            by_topic: defaultdict[str, list[int]] = defaultdict(list)
-            for partition in requested:
-                by_topic[partition.topic].append(partition.partition)
             topics = [
-                lookup.DescribeShareGroupOffsetsRequestTopic(
-                    topic_name=name, partitions=tuple(indexes)
-                )
-                for name, indexes in by_topic.items()
+                lookup.DescribeShareGroupOffsetsRequestTopic(topic_name=name, partitions=indexes)
+                for name, indexes in by_topic(requested).items()
             ]
         groups.append(lookup.DescribeShareGroupOffsetsRequestGroup(group_id=group, topics=topics))
     return lookup.DescribeShareGroupOffsetsRequest(groups=groups)
@@ -98,8 +92,8 @@ def _offset(
         return None
     return SharePartitionOffsetInfo(
         start_offset=found.start_offset,
-        leader_epoch=None if found.leader_epoch == _UNKNOWN else found.leader_epoch,
-        lag=None if found.lag == _UNKNOWN else found.lag,
+        leader_epoch=known(found.leader_epoch),
+        lag=known(found.lag),
     )
 
 

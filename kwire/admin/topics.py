@@ -7,7 +7,7 @@ older brokers answer Metadata.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from kwire.admin.topic_descriptions import (
     TopicKey,
     TopicListing,
 )
+from kwire.admin.wire_values import known
 from kwire.codec.declaration import Request
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.messages import a03_metadata as metadata
@@ -220,8 +221,8 @@ def _created(
             refusal(topic.error_code, topic.error_message)
             or CreatedTopic(
                 topic_id=_known_id(topic.topic_id),
-                partitions=_known(topic.num_partitions),
-                replication_factor=_known(topic.replication_factor),
+                partitions=known(topic.num_partitions),
+                replication_factor=known(topic.replication_factor),
             ),
         )
 
@@ -301,23 +302,31 @@ class PagesOfTopics:
 
     def add(self, topic: pages.DescribeTopicPartitionsResponseTopic) -> None:
         """Keep the partitions of one page; a page that is asked again replaces them."""
-        known = self._partitions.setdefault(topic.name or "", {})
+        partitions = self._partitions.setdefault(topic.name or "", {})
         for partition in topic.partitions:
-            known[partition.partition_index] = PartitionDescription(
-                partition=partition.partition_index,
-                leader_id=_known(partition.leader_id),
-                leader_epoch=_known(partition.leader_epoch),
-                replicas=partition.replica_nodes,
-                isr=partition.isr_nodes,
+            partitions[partition.partition_index] = replace(
+                _partition(partition),
                 elr=partition.eligible_leader_replicas,
                 last_known_elr=partition.last_known_elr,
-                offline=partition.offline_replicas,
             )
 
     def take(self, name: str) -> tuple[PartitionDescription, ...]:
         """Return the partitions of a topic in order, and forget them."""
-        known = self._partitions.pop(name, {})
-        return tuple(known[index] for index in sorted(known))
+        partitions = self._partitions.pop(name, {})
+        return tuple(partitions[index] for index in sorted(partitions))
+
+
+def _partition(
+    partition: pages.DescribeTopicPartitionsResponsePartition | metadata.MetadataResponsePartition,
+) -> PartitionDescription:
+    return PartitionDescription(
+        partition=partition.partition_index,
+        leader_id=known(partition.leader_id),
+        leader_epoch=known(partition.leader_epoch),
+        replicas=partition.replica_nodes,
+        isr=partition.isr_nodes,
+        offline=partition.offline_replicas,
+    )
 
 
 DescribeCall = OperationCall[TopicKey, PagesOfTopics]
@@ -374,17 +383,7 @@ def _of_metadata(topic: metadata.MetadataResponseTopic) -> TopicDescription:
         name=topic.name or "",
         topic_id=_known_id(topic.topic_id),
         is_internal=topic.is_internal,
-        partitions=tuple(
-            PartitionDescription(
-                partition=partition.partition_index,
-                leader_id=_known(partition.leader_id),
-                leader_epoch=_known(partition.leader_epoch),
-                replicas=partition.replica_nodes,
-                isr=partition.isr_nodes,
-                offline=partition.offline_replicas,
-            )
-            for partition in partitions
-        ),
+        partitions=tuple(map(_partition, partitions)),
     )
 
 
@@ -438,10 +437,6 @@ CREATE_PARTITIONS: Operation[str, PartitionCreation, None] = Operation(
         (topic.name, refusal(topic.error_code, topic.error_message)) for topic in response.results
     ),
 )
-
-
-def _known(number: int) -> int | None:
-    return None if number == -1 else number
 
 
 def _known_id(topic_id: UUID) -> UUID | None:
