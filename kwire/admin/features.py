@@ -10,7 +10,7 @@ from kwire.admin import registry
 from kwire.admin.cluster_description import require_endpoint_type
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.operation import KeyedChanges, Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersionsResponse
@@ -54,12 +54,7 @@ class FeatureUpdate:
     upgrade_type: UpgradeType = UpgradeType.UPGRADE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureUpdates:
-    """The arguments of UPDATE_FEATURES."""
-
-    by_feature: Mapping[str, FeatureUpdate]
-    validate_only: bool = False
+FeatureUpdates = KeyedChanges[str, FeatureUpdate]
 
 
 def _features(
@@ -100,7 +95,7 @@ def _updates_request(call: OperationCall[str, FeatureUpdates]) -> UpdateFeatures
         )
     keys = []
     for feature in call.keys:
-        update = arguments.by_feature[feature]
+        update = arguments.by_key[feature]
         key = FeatureUpdateKey(feature=feature, max_version_level=update.level)
         if typed:
             key.upgrade_type = int(update.upgrade_type)
@@ -187,5 +182,5 @@ async def update_features(
     """
     if not updates or not all(feature.strip() for feature in updates):
         raise InvalidValue("name at least one feature, and its level")
-    arguments = FeatureUpdates(by_feature=dict(updates), validate_only=validate_only)
+    arguments = KeyedChanges(by_key=dict(updates), validate_only=validate_only)
     return await driver.run(UPDATE_FEATURES, updates, arguments, timeout=timeout)

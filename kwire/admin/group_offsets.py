@@ -18,7 +18,7 @@ from kwire.admin.share_group_offsets import (
     ALTER_SHARE_GROUP_OFFSETS,
     DELETE_SHARE_GROUP_OFFSETS,
     LIST_SHARE_GROUP_OFFSETS,
-    ShareOffsetChange,
+    OffsetChange,
     SharePartitionOffsetInfo,
 )
 from kwire.admin.topic_partition import TopicPartition, by_topic
@@ -58,14 +58,6 @@ class OffsetLookup:
 
     partitions: Mapping[str, tuple[TopicPartition, ...] | None]
     require_stable: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetChange:
-    """The arguments of alter_group_offsets."""
-
-    group_id: str
-    offsets: Mapping[TopicPartition, OffsetAndMetadata]
 
 
 async def list_group_offsets(
@@ -143,7 +135,7 @@ async def alter_share_group_offsets(
     Refused: NON_EMPTY_GROUP (68), UNKNOWN_TOPIC_OR_PARTITION (3), GROUP_ID_NOT_FOUND (69) for
     a group of another type.
     """
-    change = ShareOffsetChange(group_id=group_id, offsets=offsets)
+    change = OffsetChange(group_id=group_id, offsets=offsets)
     return await driver.run(ALTER_SHARE_GROUP_OFFSETS, offsets, change, timeout=timeout)
 
 
@@ -269,7 +261,7 @@ LIST_GROUP_OFFSETS: Operation[str, OffsetLookup, CommittedOffsets] = Operation(
 
 # --- alter_group_offsets --------------------------------------------------------------------------
 
-ChangeCall = OperationCall[TopicPartition, OffsetChange]
+ChangeCall = OperationCall[TopicPartition, OffsetChange[OffsetAndMetadata]]
 
 
 def _commit(call: ChangeCall) -> commit.OffsetCommitRequest:
@@ -305,7 +297,7 @@ def _committed_codes(
             yield key, refusal(answered.error_code)
 
 
-ALTER_GROUP_OFFSETS: Operation[TopicPartition, OffsetChange, None] = Operation(
+ALTER_GROUP_OFFSETS: Operation[TopicPartition, OffsetChange[OffsetAndMetadata], None] = Operation(
     row=registry.ALTER_GROUP_OFFSETS,
     build=_commit,
     parse=_committed_codes,

@@ -12,7 +12,7 @@ from enum import IntEnum
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.operation import KeyedChanges, Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.errors import InvalidValue, KwireError
 from kwire.messages import a48_describe_client_quotas as described
@@ -99,13 +99,8 @@ EVERY_QUOTA = QuotaFilter()
 Quotas = Mapping[str, float]
 """Values by key, as `producer_byte_rate`."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuotaChanges:
-    """The arguments of alter_client_quotas; a value of None removes its key."""
-
-    by_entity: Mapping[QuotaEntity, Mapping[str, float | None]]
-    validate_only: bool
+QuotaChanges = KeyedChanges[QuotaEntity, Mapping[str, float | None]]
+"""The values to set, by entity and key; None removes a key."""
 
 
 def _describe(call: OperationCall[None, QuotaFilter]) -> described.DescribeClientQuotasRequest:
@@ -147,7 +142,7 @@ def _alter(call: OperationCall[QuotaEntity, QuotaChanges]) -> altered.AlterClien
                 ],
                 ops=[
                     altered.OpData(key=key, value=value or 0.0, remove=value is None)
-                    for key, value in call.arguments.by_entity[entity].items()
+                    for key, value in call.arguments.by_key[entity].items()
                 ],
             )
             for entity in call.keys
@@ -198,5 +193,5 @@ async def alter_client_quotas(
     Refused: INVALID_REQUEST (42) for a key or a value that there is not, or an entity of types
     that do not go together; CLUSTER_AUTHORIZATION_FAILED (31).
     """
-    arguments = QuotaChanges(by_entity=changes, validate_only=validate_only)
+    arguments = KeyedChanges(by_key=changes, validate_only=validate_only)
     return await driver.run(ALTER_CLIENT_QUOTAS, changes, arguments, timeout=timeout)

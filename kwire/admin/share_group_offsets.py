@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from kwire.admin import registry
 from kwire.admin.errors import MissingFromAnswer, raise_for_code, refusal
@@ -16,6 +17,8 @@ from kwire.errors import KwireError
 from kwire.messages import a90_describe_share_group_offsets as lookup
 from kwire.messages import a91_alter_share_group_offsets as change
 from kwire.messages import a92_delete_share_group_offsets as deletion
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +39,11 @@ StartOffsets = Outcomes[TopicPartition, SharePartitionOffsetInfo | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShareOffsetChange:
-    """The arguments of alter_share_group_offsets."""
+class OffsetChange(Generic[V]):
+    """The arguments of alter_group_offsets and alter_share_group_offsets."""
 
     group_id: str
-    offsets: Mapping[TopicPartition, int]
+    offsets: Mapping[TopicPartition, V]
 
 
 ShareWanted = Mapping[str, tuple[TopicPartition, ...] | None]
@@ -101,7 +104,7 @@ LIST_SHARE_GROUP_OFFSETS: Operation[str, ShareWanted, StartOffsets] = Operation(
     row=registry.LIST_SHARE_GROUP_OFFSETS, build=_lookup, parse=_looked_up
 )
 
-ShareChangeCall = OperationCall[TopicPartition, ShareOffsetChange]
+ShareChangeCall = OperationCall[TopicPartition, OffsetChange[int]]
 
 
 def _change(call: ShareChangeCall) -> change.AlterShareGroupOffsetsRequest:
@@ -134,7 +137,7 @@ def _changed(
             yield key, refusal(answered.error_code, answered.error_message)
 
 
-ALTER_SHARE_GROUP_OFFSETS: Operation[TopicPartition, ShareOffsetChange, None] = Operation(
+ALTER_SHARE_GROUP_OFFSETS: Operation[TopicPartition, OffsetChange[int], None] = Operation(
     row=registry.ALTER_SHARE_GROUP_OFFSETS,
     build=_change,
     parse=_changed,

@@ -15,7 +15,7 @@ from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.metadata_log import read_metadata_log
-from kwire.admin.operation import Operation, OperationCall, RequestPart
+from kwire.admin.operation import KeyedChanges, Operation, OperationCall, RequestPart
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_descriptions import (
     PartitionDescription,
@@ -75,22 +75,6 @@ class TopicGrowth:
     assignments: Sequence[Sequence[int]] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicCreation:
-    """The arguments of create_topics."""
-
-    topics: Mapping[str, NewTopic]
-    validate_only: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionCreation:
-    """The arguments of create_partitions."""
-
-    topics: Mapping[str, TopicGrowth]
-    validate_only: bool
-
-
 async def create_topics(
     driver: Driver,
     topics: Iterable[NewTopic],
@@ -108,7 +92,7 @@ async def create_topics(
     would be refused if the first was carried out.
     """
     by_name = {topic.name: topic for topic in topics}
-    arguments = TopicCreation(topics=by_name, validate_only=validate_only)
+    arguments = KeyedChanges(by_key=by_name, validate_only=validate_only)
     return await driver.run(CREATE_TOPICS, by_name, arguments, timeout=timeout)
 
 
@@ -177,16 +161,19 @@ async def create_partitions(
     already; INVALID_REPLICA_ASSIGNMENT (39), REASSIGNMENT_IN_PROGRESS (60). A topic whose
     answer was lost is OutcomeUnknown: describe it to see.
     """
-    arguments = PartitionCreation(topics=topics, validate_only=validate_only)
+    arguments = KeyedChanges(by_key=topics, validate_only=validate_only)
     return await driver.run(CREATE_PARTITIONS, topics, arguments, timeout=timeout)
 
+
+TopicChanges = KeyedChanges[str, NewTopic]
+GrowthChanges = KeyedChanges[str, TopicGrowth]
 
 # --- create_topics --------------------------------------------------------------------------------
 
 
-def _creation(call: OperationCall[str, TopicCreation]) -> creation.CreateTopicsRequest:
+def _creation(call: OperationCall[str, TopicChanges]) -> creation.CreateTopicsRequest:
     return creation.CreateTopicsRequest(
-        topics=[_creatable(call.arguments.topics[name]) for name in call.keys],
+        topics=[_creatable(call.arguments.by_key[name]) for name in call.keys],
         timeout_ms=call.timeout_ms,
         validate_only=call.arguments.validate_only,
     )
@@ -213,7 +200,7 @@ def _creatable(topic: NewTopic) -> creation.CreatableTopic:
 
 
 def _created(
-    response: creation.CreateTopicsResponse, call: OperationCall[str, TopicCreation]
+    response: creation.CreateTopicsResponse, call: OperationCall[str, TopicChanges]
 ) -> Iterator[tuple[str, CreatedTopic | KwireError]]:
     for topic in response.topics:
         yield (
@@ -410,8 +397,8 @@ DESCRIBE_TOPICS: Operation[TopicKey, PagesOfTopics, TopicDescription] = Operatio
 # --- create_partitions ----------------------------------------------------------------------------
 
 
-def _growth(call: OperationCall[str, PartitionCreation]) -> growth.CreatePartitionsRequest:
-    topics = [(name, call.arguments.topics[name]) for name in call.keys]
+def _growth(call: OperationCall[str, GrowthChanges]) -> growth.CreatePartitionsRequest:
+    topics = [(name, call.arguments.by_key[name]) for name in call.keys]
     return growth.CreatePartitionsRequest(
         topics=[
             growth.CreatePartitionsTopic(
@@ -430,7 +417,7 @@ def _growth(call: OperationCall[str, PartitionCreation]) -> growth.CreatePartiti
     )
 
 
-CREATE_PARTITIONS: Operation[str, PartitionCreation, None] = Operation(
+CREATE_PARTITIONS: Operation[str, GrowthChanges, None] = Operation(
     row=registry.CREATE_PARTITIONS,
     build=_growth,
     parse=lambda response, call: (
