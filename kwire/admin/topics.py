@@ -34,8 +34,6 @@ from kwire.messages import a75_describe_topic_partitions as pages
 from kwire.text.ids import ZERO_UUID
 
 _BY_BROKER_DEFAULT = -1
-_IDS_SINCE = 12
-"""The version of Metadata from which on topics are described by id (KIP-516)."""
 _DELETED_BY_ID_SINCE = 6
 
 
