@@ -18,7 +18,6 @@ from kwire.net.negotiation import NodeApiVersions
 K = TypeVar("K")
 A = TypeVar("A")
 R = TypeVar("R")
-V = TypeVar("V")
 
 _NOT_ACTIVE = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_CONTROLLER})
 _NOT_LEADER = frozenset(
@@ -77,17 +76,6 @@ class OperationCall(Generic[K, A]):
         assert request.key is not None, f"{request.__name__} has no API key"
         offered = self.node.api_versions.get(request.key)
         return offered is not None and offered.max_version >= since
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedChanges(Generic[K, V]):
-    """The arguments of a change: what each key shall have.
-
-    validate_only: True to have the node check it and change nothing.
-    """
-
-    by_key: Mapping[K, V]
-    validate_only: bool
 
 
 RequestPart = tuple[tuple[K, ...], Request]

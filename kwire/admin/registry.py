@@ -42,8 +42,7 @@ class OperationRow:
     Operation.
     key: the noun of what succeeds or fails separately; "" if the operation is one whole.
     changes: True if it changes the cluster. repeatable: True if sending it twice does no harm.
-    apis: the API that is asked, then those that older nodes are asked instead; by default the one
-    of this name. java: methods of Java's Admin; by default the one of this name.
+    other_apis, other_java: the APIs, and the methods of Java's Admin, where they have another name.
     tool: Kafka's tool for it, "" if there is none. command: kwire's, without `kwire`.
     """
 
@@ -54,15 +53,21 @@ class OperationRow:
     key: str = ""
     changes: bool = False
     repeatable: bool = True
-    apis: tuple[str, ...] = ()
-    java: tuple[str, ...] = ()
+    other_apis: tuple[str, ...] = ()
+    other_java: tuple[str, ...] = ()
     tool: str = ""
     command: str = ""
 
-    def __post_init__(self) -> None:
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """The name of the API that is asked, then of those that older nodes are asked instead."""
+        return self.other_apis or (self.name.title().replace("_", ""),)
+
+    @property
+    def java(self) -> tuple[str, ...]:
+        """The names of the methods of Java's Admin."""
         words = self.name.title().replace("_", "")
-        object.__setattr__(self, "apis", self.apis or (words,))
-        object.__setattr__(self, "java", self.java or (words[0].lower() + words[1:],))
+        return self.other_java or (words[0].lower() + words[1:],)
 
     @property
     def api(self) -> str:
@@ -85,12 +90,12 @@ DELETE_TOPICS = OperationRow(
 )
 LIST_TOPICS = OperationRow(
     "list_topics", Route.ANY_NODE, Reach.OBSERVED,
-    apis=("Metadata",),
+    other_apis=("Metadata",),
     tool="kafka-topics --list", command="topics list",
 )
 DESCRIBE_TOPICS = OperationRow(
     "describe_topics", Route.ANY_NODE, Reach.OBSERVED, key="topic",
-    apis=("DescribeTopicPartitions", "Metadata"),
+    other_apis=("DescribeTopicPartitions", "Metadata"),
     tool="kafka-topics --describe", command="topics describe",
 )
 CREATE_PARTITIONS = OperationRow(
@@ -134,7 +139,7 @@ INCREMENTAL_ALTER_CONFIGS = OperationRow(
 )
 LIST_CONFIG_RESOURCES = OperationRow(
     "list_config_resources", Route.ANY_NODE,
-    java=("listConfigResources", "listClientMetricsResources"),
+    other_java=("listConfigResources", "listClientMetricsResources"),
     tool="kafka-configs --describe, kafka-client-metrics --list", command="configs list",
 )
 
@@ -142,47 +147,49 @@ LIST_CONFIG_RESOURCES = OperationRow(
 
 LIST_GROUPS = OperationRow(
     "list_groups", Route.EVERY_BROKER, key="broker",
-    java=("listGroups", "listConsumerGroups"),
+    other_java=("listGroups", "listConsumerGroups"),
     tool="kafka-groups --list", command="groups list",
 )
 DESCRIBE_CLASSIC_GROUPS = OperationRow(
     "describe_classic_groups", Route.GROUP, key="group",
-    apis=("DescribeGroups",),
+    other_apis=("DescribeGroups",),
     tool="kafka-consumer-groups --describe", command="groups describe",
 )
 DESCRIBE_CONSUMER_GROUPS = OperationRow(
     "describe_consumer_groups", Route.GROUP, key="group",
-    apis=("ConsumerGroupDescribe", "DescribeGroups"),
+    other_apis=("ConsumerGroupDescribe", "DescribeGroups"),
     tool="kafka-consumer-groups --describe", command="groups describe",
 )
 DESCRIBE_SHARE_GROUPS = OperationRow(
     "describe_share_groups", Route.GROUP, key="group",
-    apis=("ShareGroupDescribe",),
+    other_apis=("ShareGroupDescribe",),
     tool="kafka-share-groups --describe", command="groups describe",
 )
 DESCRIBE_STREAMS_GROUPS = OperationRow(
     "describe_streams_groups", Route.GROUP, key="group",
-    apis=("StreamsGroupDescribe",),
+    other_apis=("StreamsGroupDescribe",),
     tool="kafka-streams-groups --describe", command="groups describe",
 )
 LIST_GROUP_OFFSETS = OperationRow(
     "list_group_offsets", Route.GROUP, key="group",
-    apis=("OffsetFetch",), java=("listConsumerGroupOffsets", "listStreamsGroupOffsets"),
+    other_apis=("OffsetFetch",), other_java=("listConsumerGroupOffsets", "listStreamsGroupOffsets"),
     tool="kafka-consumer-groups --describe --offsets", command="groups offsets",
 )
 ALTER_GROUP_OFFSETS = OperationRow(
     "alter_group_offsets", Route.GROUP, key="partition", changes=True,
-    apis=("OffsetCommit",), java=("alterConsumerGroupOffsets", "alterStreamsGroupOffsets"),
+    other_apis=("OffsetCommit",),
+    other_java=("alterConsumerGroupOffsets", "alterStreamsGroupOffsets"),
     tool="kafka-consumer-groups --reset-offsets", command="groups seek",
 )
 DELETE_GROUP_OFFSETS = OperationRow(
     "delete_group_offsets", Route.GROUP, key="partition", changes=True,
-    apis=("OffsetDelete",), java=("deleteConsumerGroupOffsets", "deleteStreamsGroupOffsets"),
+    other_apis=("OffsetDelete",),
+    other_java=("deleteConsumerGroupOffsets", "deleteStreamsGroupOffsets"),
     tool="kafka-consumer-groups --delete-offsets", command="groups forget",
 )
 LIST_SHARE_GROUP_OFFSETS = OperationRow(
     "list_share_group_offsets", Route.GROUP, key="group",
-    apis=("DescribeShareGroupOffsets",),
+    other_apis=("DescribeShareGroupOffsets",),
     tool="kafka-share-groups --describe --offsets", command="groups offsets",
 )
 ALTER_SHARE_GROUP_OFFSETS = OperationRow(
@@ -195,12 +202,12 @@ DELETE_SHARE_GROUP_OFFSETS = OperationRow(
 )
 DELETE_GROUPS = OperationRow(
     "delete_groups", Route.GROUP, key="group", changes=True, repeatable=False,
-    java=("deleteConsumerGroups", "deleteShareGroups", "deleteStreamsGroups"),
+    other_java=("deleteConsumerGroups", "deleteShareGroups", "deleteStreamsGroups"),
     tool="kafka-consumer-groups --delete", command="groups delete",
 )
 REMOVE_GROUP_MEMBERS = OperationRow(
     "remove_group_members", Route.GROUP, key="member", changes=True,
-    apis=("LeaveGroup",), java=("removeMembersFromConsumerGroup",),
+    other_apis=("LeaveGroup",), other_java=("removeMembersFromConsumerGroup",),
     command="groups evict",
 )
 
@@ -220,17 +227,17 @@ LIST_TRANSACTIONS = OperationRow(
 )
 ABORT_TRANSACTION = OperationRow(
     "abort_transaction", Route.LEADER, key="partition", changes=True,
-    apis=("WriteTxnMarkers",),
+    other_apis=("WriteTxnMarkers",),
     tool="kafka-transactions abort", command="transactions abort",
 )
 FENCE_PRODUCERS = OperationRow(
     "fence_producers", Route.TRANSACTION, key="transactional id", changes=True,
-    apis=("InitProducerId",),
+    other_apis=("InitProducerId",),
     command="transactions fence",
 )
 FORCE_TERMINATE_TRANSACTION = OperationRow(
     "force_terminate_transaction", Route.TRANSACTION, key="transactional id", changes=True,
-    apis=("InitProducerId",),
+    other_apis=("InitProducerId",),
     tool="kafka-transactions force-terminate", command="transactions terminate",
 )
 
@@ -289,7 +296,7 @@ DESCRIBE_LOG_DIRS = OperationRow(
 )
 DESCRIBE_REPLICA_LOG_DIRS = OperationRow(
     "describe_replica_log_dirs", Route.NODE, key="replica",
-    apis=("DescribeLogDirs",),
+    other_apis=("DescribeLogDirs",),
     command="logdirs replicas",
 )
 ALTER_REPLICA_LOG_DIRS = OperationRow(
@@ -301,7 +308,7 @@ ALTER_REPLICA_LOG_DIRS = OperationRow(
 
 DESCRIBE_CLUSTER = OperationRow(
     "describe_cluster", Route.ANY_NODE, Reach.LISTED,
-    apis=("DescribeCluster", "Metadata"),
+    other_apis=("DescribeCluster", "Metadata"),
     tool="kafka-cluster", command="cluster describe",
 )
 UNREGISTER_BROKER = OperationRow(
@@ -314,7 +321,7 @@ UNREGISTER_CONTROLLER = OperationRow(
 )
 DESCRIBE_FEATURES = OperationRow(
     "describe_features", Route.ANY_NODE, Reach.LISTED,
-    apis=("ApiVersions",),
+    other_apis=("ApiVersions",),
     tool="kafka-features describe", command="features describe",
 )
 UPDATE_FEATURES = OperationRow(
@@ -323,7 +330,7 @@ UPDATE_FEATURES = OperationRow(
 )
 DESCRIBE_METADATA_QUORUM = OperationRow(
     "describe_metadata_quorum", Route.ANY_NODE, Reach.LISTED,
-    apis=("DescribeQuorum",),
+    other_apis=("DescribeQuorum",),
     tool="kafka-metadata-quorum describe --status", command="quorum status",
 )
 ADD_RAFT_VOTER = OperationRow(
