@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, partialmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kwire.codec.declaration import Request
-from kwire.conform.expectation import Expectation, judge
+from kwire.conform.expectation import Expectation, expect_error, judge
 from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip
 from kwire.error_codes import ErrorCode
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Run = Callable[["Server"], Awaitable[None]]
 """Carries out a check; returns for PASS, else raises Deviation, Skipped or Informed."""
+
+AskServer = Callable[["Server"], Awaitable[Any]]
+"""Asks a server; returns its answer, which is then judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +125,46 @@ class CheckSection:
         """Return a decorator that makes a check of a coroutine function; its docstring is it."""
 
         def declare(run: Run) -> Run:
-            sentence = " ".join((run.__doc__ or "").split())
+            sentence = _docstring(run)
             self[number] = scenario(sentence, source, role=role, needs=needs, alone=alone)(run)
             return run
 
         return declare
 
+    def refuses(
+        self,
+        number: int,
+        source: SentenceSource,
+        *codes: ErrorCode,
+        differs: tuple[ErrorCode, ...] = (),
+        role: ServerRole = ServerRole.ANY,
+        needs: Need = Need.NOTHING,
+        alone: bool = False,
+    ) -> Callable[[AskServer], AskServer]:
+        """Return a decorator that makes a check of a coroutine function that returns an answer.
+
+        The answer has to have one of the codes. The first ends the sentence: `An empty name gets`.
+        differs: legal ones, which Apache Kafka does not give.
+        """
+
+        def declare(ask: AskServer) -> AskServer:
+            async def run(server: Server) -> None:
+                expect_error(await ask(server), *codes, differs=differs)
+
+            sentence = gets(_docstring(ask), *codes)
+            self[number] = scenario(sentence, source, role=role, needs=needs, alone=alone)(run)
+            return ask
+
+        return declare
+
     broker_check = partialmethod(check, role=ServerRole.BROKER, needs=Need.RESOURCES)
     """Like `check`, for a broker, with things that the check creates."""
+    broker_refuses = partialmethod(refuses, role=ServerRole.BROKER, needs=Need.RESOURCES)
+    """Like `refuses`, for a broker, with things that the check creates."""
+
+
+def _docstring(function: Run | AskServer) -> str:
+    return " ".join((function.__doc__ or "").split())
 
 
 def exchange(

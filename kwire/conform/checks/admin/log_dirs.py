@@ -77,26 +77,22 @@ async def _(server: Server) -> None:
     expect(all(0 < free <= total for total, free in came), "free of so many bytes", came)
 
 
-@SECTION.broker_check(5, _DIRECTORIES)
-async def _(server: Server) -> None:
-    """A directory that the broker does not have gets LOG_DIR_NOT_FOUND."""
+@SECTION.broker_refuses(5, _DIRECTORIES, ErrorCode.LOG_DIR_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """A directory that the broker does not have gets"""
     log = await new_log(server)
     topic = AlterReplicaLogDirTopic(name=log.topic, partitions=(0,))
     directory = AlterReplicaLogDir(path="/kwire-conform", topics=[topic])
-    expect_error(
-        await log.leader.ask(AlterReplicaLogDirsRequest(dirs=[directory])),
-        ErrorCode.LOG_DIR_NOT_FOUND,
-    )
+    return await log.leader.ask(AlterReplicaLogDirsRequest(dirs=[directory]))
 
 
-@SECTION.check(6, kip(1142, "Public Interfaces"), role=ServerRole.BROKER)
-async def _(server: Server) -> None:
-    """A type of resource that has no list gets UNSUPPORTED_VERSION."""
+@SECTION.refuses(
+    6, kip(1142, "Public Interfaces"), ErrorCode.UNSUPPORTED_VERSION, role=ServerRole.BROKER
+)
+async def _(server: Server) -> Any:
+    """A type of resource that has no list gets"""
     (await server.connection()).demand_since(ListConfigResourcesRequest, 1)
-    expect_error(
-        await server.ask(ListConfigResourcesRequest(resource_types=(_NO_TYPE,))),
-        ErrorCode.UNSUPPORTED_VERSION,
-    )
+    return await server.ask(ListConfigResourcesRequest(resource_types=(_NO_TYPE,)))
 
 
 @SECTION.broker_check(7, kip(1142))

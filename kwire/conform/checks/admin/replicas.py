@@ -53,22 +53,23 @@ def _refused_move(sentence: str, code: int, **parts: Any) -> Check:
     return check
 
 
-@SECTION.check(1, _MOVES)
-async def _(server: Server) -> None:
-    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.refuses(1, _MOVES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A topic that does not exist gets"""
     answer = await _reassign(server, server.name(), replicas=(next(iter(server.target.nodes), 1),))
-    expect_error(answer, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return answer
 
 
-@SECTION.check(2, kafka("ReplicationControlManager.alterPartitionReassignment"))
-async def _(server: Server) -> None:
+@SECTION.refuses(
+    2,
+    kafka("ReplicationControlManager.alterPartitionReassignment"),
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    differs=(ErrorCode.INVALID_REPLICA_ASSIGNMENT,),
+)
+async def _(server: Server) -> Any:
     """An unknown topic is reported before impossible replicas."""
     answer = await _reassign(server, server.name(), replicas=(_ABSENT,))
-    expect_error(
-        answer,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        differs=(ErrorCode.INVALID_REPLICA_ASSIGNMENT,),
-    )
+    return answer
 
 
 @SECTION.check(9, _MOVES, needs=Need.RESOURCES)
@@ -86,18 +87,16 @@ async def _elect(server: Server, name: str, partition: int = 0, kind: int = _PRE
     return await server.ask_controller(request)
 
 
-@SECTION.check(10, _CODES)
-async def _(server: Server) -> None:
-    """An election of a topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
-    expect_error(await _elect(server, server.name()), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+@SECTION.refuses(10, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """An election of a topic that does not exist gets"""
+    return await _elect(server, server.name())
 
 
-@SECTION.check(11, _CODES, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """An election of a partition that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
-    expect_error(
-        await _elect(server, await _topic(server), 7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    )
+@SECTION.refuses(11, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, needs=Need.RESOURCES)
+async def _(server: Server) -> Any:
+    """An election of a partition that does not exist gets"""
+    return await _elect(server, await _topic(server), 7)
 
 
 def _not_needed(sentence: str, kind: int) -> Check:
@@ -110,12 +109,17 @@ def _not_needed(sentence: str, kind: int) -> Check:
     return check
 
 
-@SECTION.check(14, kip(460, "Public Interfaces"))
-async def _(server: Server) -> None:
-    """A type of election that does not exist gets INVALID_REQUEST."""
+@SECTION.refuses(
+    14,
+    kip(460, "Public Interfaces"),
+    ErrorCode.INVALID_REQUEST,
+    differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,),
+)
+async def _(server: Server) -> Any:
+    """A type of election that does not exist gets"""
     (await server.connection()).demand_since(ElectLeadersRequest, 1)
     answer = await _elect(server, server.name(), kind=_NO_ELECTION)
-    expect_error(answer, ErrorCode.INVALID_REQUEST, differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,))
+    return answer
 
 
 SECTION[3] = _refused_move(

@@ -71,45 +71,45 @@ def _refused(sentence: str, code: int, **fields: Any) -> Check:
     return check
 
 
-@SECTION.check(9, _ALTER)
-async def _(server: Server) -> None:
+@SECTION.refuses(
+    9, _ALTER, ErrorCode.UNSUPPORTED_SASL_MECHANISM, differs=(ErrorCode.UNACCEPTABLE_CREDENTIAL,)
+)
+async def _(server: Server) -> Any:
     """An unknown mechanism is reported before too few iterations."""
     answer = await _upsert(server, server.name(), mechanism=_NO_MECHANISM, iterations=1)
-    expect_error(
-        answer, ErrorCode.UNSUPPORTED_SASL_MECHANISM, differs=(ErrorCode.UNACCEPTABLE_CREDENTIAL,)
-    )
+    return answer
 
 
-@SECTION.check(1, _DESCRIBE, role=ServerRole.BROKER)
-async def _(server: Server) -> None:
-    """A user without credentials gets RESOURCE_NOT_FOUND."""
-    expect_error(await _describe(server, server.name()), ErrorCode.RESOURCE_NOT_FOUND)
+@SECTION.refuses(1, _DESCRIBE, ErrorCode.RESOURCE_NOT_FOUND, role=ServerRole.BROKER)
+async def _(server: Server) -> Any:
+    """A user without credentials gets"""
+    return await _describe(server, server.name())
 
 
-@SECTION.check(2, _DESCRIBE, role=ServerRole.BROKER)
-async def _(server: Server) -> None:
-    """A user that stands twice in a request gets DUPLICATE_RESOURCE."""
+@SECTION.refuses(2, _DESCRIBE, ErrorCode.DUPLICATE_RESOURCE, role=ServerRole.BROKER)
+async def _(server: Server) -> Any:
+    """A user that stands twice in a request gets"""
     name = server.name()
-    expect_error(await _describe(server, name, name), ErrorCode.DUPLICATE_RESOURCE)
+    return await _describe(server, name, name)
 
 
-@SECTION.check(3, _ALTER)
-async def _(server: Server) -> None:
-    """Deleting a credential that does not exist gets RESOURCE_NOT_FOUND."""
-    expect_error(await _delete(server, server.name()), ErrorCode.RESOURCE_NOT_FOUND)
+@SECTION.refuses(3, _ALTER, ErrorCode.RESOURCE_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """Deleting a credential that does not exist gets"""
+    return await _delete(server, server.name())
 
 
-@SECTION.check(4, _ALTER)
-async def _(server: Server) -> None:
-    """A user without a name gets UNACCEPTABLE_CREDENTIAL."""
-    expect_error(await _upsert(server, ""), ErrorCode.UNACCEPTABLE_CREDENTIAL)
+@SECTION.refuses(4, _ALTER, ErrorCode.UNACCEPTABLE_CREDENTIAL)
+async def _(server: Server) -> Any:
+    """A user without a name gets"""
+    return await _upsert(server, "")
 
 
-@SECTION.check(5, _ALTER)
-async def _(server: Server) -> None:
-    """A credential that stands twice in a request gets DUPLICATE_RESOURCE."""
+@SECTION.refuses(5, _ALTER, ErrorCode.DUPLICATE_RESOURCE)
+async def _(server: Server) -> Any:
+    """A credential that stands twice in a request gets"""
     name = server.name()
-    expect_error(await _upsert(server, name, name), ErrorCode.DUPLICATE_RESOURCE)
+    return await _upsert(server, name, name)
 
 
 @SECTION.broker_check(10, _DESCRIBE)

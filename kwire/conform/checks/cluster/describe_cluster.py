@@ -48,32 +48,26 @@ async def _(server: Server) -> None:
     expect_equal("endpoint type", answer.endpoint_type, _CONTROLLERS if is_controller else _BROKERS)
 
 
-@SECTION.check(5, _TYPES)
-async def _(server: Server) -> None:
-    """An endpoint type that does not exist gets UNSUPPORTED_ENDPOINT_TYPE."""
+@SECTION.refuses(5, _TYPES, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, ErrorCode.MISMATCHED_ENDPOINT_TYPE)
+async def _(server: Server) -> Any:
+    """An endpoint type that does not exist gets"""
     (await server.connection()).demand_since(DescribeClusterRequest, 1)
     answer = await server.ask(DescribeClusterRequest(endpoint_type=77))
-    expect_error(answer, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, ErrorCode.MISMATCHED_ENDPOINT_TYPE)
+    return answer
 
 
-@SECTION.check(3, _TYPES, role=ServerRole.BROKER)
-async def _(server: Server) -> None:
-    """A broker that is asked for controllers answers MISMATCHED_ENDPOINT_TYPE."""
+@SECTION.refuses(3, _TYPES, ErrorCode.MISMATCHED_ENDPOINT_TYPE, role=ServerRole.BROKER)
+async def _(server: Server) -> Any:
+    """A broker that is asked for controllers answers"""
     (await server.connection()).demand_since(DescribeClusterRequest, 1)
-    expect_error(
-        await server.ask(DescribeClusterRequest(endpoint_type=_CONTROLLERS)),
-        ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-    )
+    return await server.ask(DescribeClusterRequest(endpoint_type=_CONTROLLERS))
 
 
-@SECTION.check(4, _TYPES, role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A controller that is asked for brokers answers MISMATCHED_ENDPOINT_TYPE."""
+@SECTION.refuses(4, _TYPES, ErrorCode.MISMATCHED_ENDPOINT_TYPE, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> Any:
+    """A controller that is asked for brokers answers"""
     (await server.connection()).demand_since(DescribeClusterRequest, 1)
-    expect_error(
-        await server.ask(DescribeClusterRequest(endpoint_type=_BROKERS)),
-        ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-    )
+    return await server.ask(DescribeClusterRequest(endpoint_type=_BROKERS))
 
 
 @SECTION.check(6, kip(78, "Cluster Id"))

@@ -27,18 +27,16 @@ async def _find(server: Server, *keys: str, kind: int = _GROUP, version: int = 4
     return await server.ask(request, version)
 
 
-@SECTION.check(1, _JAVA, role=_BROKER)
-async def _(server: Server) -> None:
-    """A key type that does not exist gets INVALID_REQUEST."""
-    expect_error(await _find(server, server.name(), kind=_NONE), ErrorCode.INVALID_REQUEST)
+@SECTION.refuses(1, _JAVA, ErrorCode.INVALID_REQUEST, role=_BROKER)
+async def _(server: Server) -> Any:
+    """A key type that does not exist gets"""
+    return await _find(server, server.name(), kind=_NONE)
 
 
-@SECTION.check(2, _JAVA, role=_BROKER)
-async def _(server: Server) -> None:
+@SECTION.refuses(2, _JAVA, ErrorCode.INVALID_REQUEST, role=_BROKER)
+async def _(server: Server) -> Any:
     """Before v4 a key type that does not exist gets INVALID_REQUEST too."""
-    expect_error(
-        await _find(server, server.name(), kind=_NONE, version=1), ErrorCode.INVALID_REQUEST
-    )
+    return await _find(server, server.name(), kind=_NONE, version=1)
 
 
 @SECTION.check(3, kip(699, "Public Interfaces"), role=_BROKER)
@@ -86,24 +84,23 @@ async def _(server: Server) -> None:
     expect(len(set(nodes)) == 1, "one coordinator", nodes)
 
 
-@SECTION.check(7, kip(932, "FindCoordinator API"), role=_BROKER)
-async def _(server: Server) -> None:
-    """Before v6 the key type of share groups gets INVALID_REQUEST."""
-    expect_error(
-        await _find(server, f"{server.name()}:AAAAAAAAAAAAAAAAAAAAAA:0", kind=_SHARE),
-        ErrorCode.INVALID_REQUEST,
-    )
+@SECTION.refuses(7, kip(932, "FindCoordinator API"), ErrorCode.INVALID_REQUEST, role=_BROKER)
+async def _(server: Server) -> Any:
+    """Before v6 the key type of share groups gets"""
+    return await _find(server, f"{server.name()}:AAAAAAAAAAAAAAAAAAAAAA:0", kind=_SHARE)
 
 
-@SECTION.check(8, kip(932, "FindCoordinator API"), role=_BROKER)
-async def _(server: Server) -> None:
-    """From v6 on a share group's key that is no group, topic and partition gets INVALID_REQUEST."""
+@SECTION.refuses(
+    8,
+    kip(932, "FindCoordinator API"),
+    ErrorCode.INVALID_REQUEST,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    role=_BROKER,
+)
+async def _(server: Server) -> Any:
+    """From v6 on a share group's key that is no group, topic and partition gets"""
     # 3.9.1 offers v6, but has no coordinator of share groups unless it is asked to
-    expect_error(
-        await _find(server, server.name(), kind=_SHARE, version=6),
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    )
+    return await _find(server, server.name(), kind=_SHARE, version=6)
 
 
 @SECTION.check(9, kafka("FindCoordinatorResponse.prepareErrorResponse"), role=_BROKER)

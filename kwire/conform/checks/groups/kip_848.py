@@ -63,12 +63,12 @@ async def _(server: Server) -> None:
     expect(answer.member_id, "a member id", repr(answer.member_id))
 
 
-@SECTION.broker_check(3, kip(1082))
-async def _(server: Server) -> None:
-    """From v1 on a member without an id gets INVALID_REQUEST."""
+@SECTION.broker_refuses(3, kip(1082), ErrorCode.INVALID_REQUEST)
+async def _(server: Server) -> Any:
+    """From v1 on a member without an id gets"""
     member = await new_consumer(server)
     member.connection.demand(ConsumerGroupHeartbeatRequest, _OWN_ID)
-    expect_error(await member.join(_OWN_ID, member_id=""), ErrorCode.INVALID_REQUEST)
+    return await member.join(_OWN_ID, member_id="")
 
 
 @SECTION.broker_check(4, kip(1082))
@@ -104,15 +104,15 @@ async def _(server: Server) -> None:
     expect((await member.heartbeat(**own)).assignment, "an assignment", "none")
 
 
-@SECTION.broker_check(13, _HEARTBEAT)
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(13, _HEARTBEAT, ErrorCode.FENCED_MEMBER_EPOCH)
+async def _(server: Server) -> Any:
     """The epoch before gets FENCED_MEMBER_EPOCH if the member owns what it was not given."""
     member = await new_consumer(server)
     await member.joined()
     await member.owns(1)
     foreign = [TopicPartitions(topic_id=member.assignment[0].topic_id, partitions=(0, 1, 2))]
     answer = await member.heartbeat(member_epoch=member.epoch - 1, topic_partitions=foreign)
-    expect_error(answer, ErrorCode.FENCED_MEMBER_EPOCH)
+    return answer
 
 
 @SECTION.broker_check(21, _HEARTBEAT)
@@ -127,13 +127,13 @@ async def _(server: Server) -> None:
     expect_error(await second.join(), ErrorCode.NONE)
 
 
-@SECTION.broker_check(22, _HEARTBEAT)
-async def _(server: Server) -> None:
-    """An instance id whose member is still there gets UNRELEASED_INSTANCE_ID."""
+@SECTION.broker_refuses(22, _HEARTBEAT, ErrorCode.UNRELEASED_INSTANCE_ID)
+async def _(server: Server) -> Any:
+    """An instance id whose member is still there gets"""
     first = await new_consumer(server, instance_id="instance-1")
     await first.joined()
     second = await new_consumer(server, first.group, topics=first.topics, instance_id="instance-1")
-    expect_error(await second.join(), ErrorCode.UNRELEASED_INSTANCE_ID)
+    return await second.join()
 
 
 @SECTION.broker_check(23, _HEARTBEAT)
@@ -173,14 +173,12 @@ async def _(server: Server) -> None:
     await member.owns(1)
 
 
-@SECTION.broker_check(26, kip(848))
-async def _(server: Server) -> None:
-    """A pattern that is no regular expression gets INVALID_REGULAR_EXPRESSION."""
+@SECTION.broker_refuses(26, kip(848), ErrorCode.INVALID_REGULAR_EXPRESSION)
+async def _(server: Server) -> Any:
+    """A pattern that is no regular expression gets"""
     member = await new_consumer(server)
     member.connection.demand(ConsumerGroupHeartbeatRequest, _OWN_ID)
-    expect_error(
-        await member.join(subscribed_topic_regex="("), ErrorCode.INVALID_REGULAR_EXPRESSION
-    )
+    return await member.join(subscribed_topic_regex="(")
 
 
 @SECTION.broker_check(27, _DESCRIBE)
@@ -201,26 +199,24 @@ async def _(server: Server) -> None:
     expect_equal("partitions", parts, [(member.topics[0], (0,))])
 
 
-@SECTION.broker_check(28, _DESCRIBE)
-async def _(server: Server) -> None:
-    """ConsumerGroupDescribe of an unknown group gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(28, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """ConsumerGroupDescribe of an unknown group gets"""
     name = server.name()
     coordinator = await server.coordinator(name)
-    expect_error(await describe_consumers(coordinator, name), ErrorCode.GROUP_ID_NOT_FOUND)
+    return await describe_consumers(coordinator, name)
 
 
-@SECTION.broker_check(29, _DESCRIBE)
-async def _(server: Server) -> None:
-    """ConsumerGroupDescribe of a classic group gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(29, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """ConsumerGroupDescribe of a classic group gets"""
     (await server.connection()).demand(ConsumerGroupDescribeRequest)
     member = await stable_member(server)
-    expect_error(
-        await describe_consumers(member.connection, member.group), ErrorCode.GROUP_ID_NOT_FOUND
-    )
+    return await describe_consumers(member.connection, member.group)
 
 
-@SECTION.broker_check(31, kip(848))
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(31, kip(848), ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+async def _(server: Server) -> Any:
     """A classic member of a foreign type gets INCONSISTENT_GROUP_PROTOCOL in a consumer group."""
     consumer = await new_consumer(server)
     await consumer.joined()
@@ -230,15 +226,15 @@ async def _(server: Server) -> None:
         answer.error_code == ErrorCode.MEMBER_ID_REQUIRED
     ):  # the group is looked at when the id comes back
         answer = await member.join()
-    expect_error(answer, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    return answer
 
 
-@SECTION.broker_check(32, kip(848))
-async def _(server: Server) -> None:
-    """A consumer that joins a classic group of a foreign type gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(32, kip(848), ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """A consumer that joins a classic group of a foreign type gets"""
     consumer = await new_consumer(server)
     await stable_member(server, consumer.group)
-    expect_error(await consumer.join(), ErrorCode.GROUP_ID_NOT_FOUND)
+    return await consumer.join()
 
 
 def _refuses_commit(what: str, code: int, error: str, **fields: Any) -> Any:

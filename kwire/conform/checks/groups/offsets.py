@@ -90,18 +90,18 @@ async def _(server: Server) -> None:
     expect_equal("epoch", (await offsets.fetched()).committed_leader_epoch, 0)
 
 
-@SECTION.broker_check(7, _OFFSETS)
-async def _(server: Server) -> None:
-    """A commit for an unknown topic gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.broker_refuses(7, _OFFSETS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A commit for an unknown topic gets"""
     offsets = await new_offsets(server)
-    expect_error(await offsets.commit(5, topic=server.name()), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return await offsets.commit(5, topic=server.name())
 
 
-@SECTION.broker_check(8, _OFFSETS)
-async def _(server: Server) -> None:
-    """A commit for an unknown partition gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.broker_refuses(8, _OFFSETS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A commit for an unknown partition gets"""
     offsets = await new_offsets(server)
-    expect_error(await offsets.commit(5, partition=7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return await offsets.commit(5, partition=7)
 
 
 @SECTION.broker_check(9, _OFFSETS)
@@ -114,24 +114,20 @@ async def _(server: Server) -> None:
     expect_equal("offset", (await offsets.fetched()).committed_offset, 5)
 
 
-@SECTION.broker_check(10, _OFFSETS)
-async def _(server: Server) -> None:
-    """Up to v8 a member's commit for an unknown group gets ILLEGAL_GENERATION."""
+@SECTION.broker_refuses(10, _OFFSETS, ErrorCode.ILLEGAL_GENERATION)
+async def _(server: Server) -> Any:
+    """Up to v8 a member's commit for an unknown group gets"""
     offsets = await new_offsets(server)
     numbers: dict[str, Any] = {"generation_id_or_member_epoch": 1, "member_id": "nobody"}
-    expect_error(await offsets.commit(5, version=_CLASSIC, **numbers), ErrorCode.ILLEGAL_GENERATION)
+    return await offsets.commit(5, version=_CLASSIC, **numbers)
 
 
-@SECTION.broker_check(11, kip(848))
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(11, kip(848), ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.ILLEGAL_GENERATION)
+async def _(server: Server) -> Any:
     """From v9 on it gets GROUP_ID_NOT_FOUND, or ILLEGAL_GENERATION without the new coordinator."""
     offsets = await new_offsets(server)
     numbers: dict[str, Any] = {"generation_id_or_member_epoch": 1, "member_id": "nobody"}
-    expect_error(
-        await offsets.commit(5, version=_CLASSIC + 1, **numbers),
-        ErrorCode.GROUP_ID_NOT_FOUND,
-        ErrorCode.ILLEGAL_GENERATION,
-    )
+    return await offsets.commit(5, version=_CLASSIC + 1, **numbers)
 
 
 @SECTION.broker_check(12, _OFFSETS)
@@ -203,22 +199,22 @@ async def _(server: Server) -> None:
     expect_equal("offset", partition.committed_offset, 5)
 
 
-@SECTION.broker_check(20, kip(848))
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(20, kip(848), ErrorCode.UNKNOWN_TOPIC_ID)
+async def _(server: Server) -> Any:
     """A topic id that no topic has gets UNKNOWN_TOPIC_ID in OffsetCommit."""
     offsets = await new_offsets(server)
     offsets.connection.demand(OffsetCommitRequest, _BY_ID)
     offsets.forget_id()
-    expect_error(await offsets.commit(5, version=_BY_ID), ErrorCode.UNKNOWN_TOPIC_ID)
+    return await offsets.commit(5, version=_BY_ID)
 
 
-@SECTION.broker_check(21, kip(848))
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(21, kip(848), ErrorCode.UNKNOWN_TOPIC_ID)
+async def _(server: Server) -> Any:
     """A topic id that no topic has gets UNKNOWN_TOPIC_ID in OffsetFetch."""
     offsets = await new_offsets(server)
     offsets.connection.demand(OffsetFetchRequest, FETCH_IDS)
     offsets.forget_id()
-    expect_error(await offsets.fetched(version=FETCH_IDS), ErrorCode.UNKNOWN_TOPIC_ID)
+    return await offsets.fetched(version=FETCH_IDS)
 
 
 async def _delete(offsets: CommittedTopic, **fields: Any) -> Any:
@@ -238,18 +234,18 @@ async def _(server: Server) -> None:
     expect_equal("offset of the other", (await offsets.fetched(1)).committed_offset, 5)
 
 
-@SECTION.broker_check(23, kip(496))
-async def _(server: Server) -> None:
-    """OffsetDelete of an unknown group gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(23, kip(496), ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """OffsetDelete of an unknown group gets"""
     offsets = await new_offsets(server)
-    expect_error(await _delete(offsets), ErrorCode.GROUP_ID_NOT_FOUND)
+    return await _delete(offsets)
 
 
-@SECTION.broker_check(24, kip(496))
-async def _(server: Server) -> None:
-    """OffsetDelete of a group whose members are no consumers gets NON_EMPTY_GROUP."""
+@SECTION.broker_refuses(24, kip(496), ErrorCode.NON_EMPTY_GROUP)
+async def _(server: Server) -> Any:
+    """OffsetDelete of a group whose members are no consumers gets"""
     member = await stable_member(server)
-    expect_error(await _delete(await new_offsets(server, member.group)), ErrorCode.NON_EMPTY_GROUP)
+    return await _delete(await new_offsets(server, member.group))
 
 
 SECTION[13] = _refuses(

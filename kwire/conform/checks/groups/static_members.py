@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.member import ASSIGNMENT, LEAVE_MANY, new_member, stable_member
 from kwire.conform.expectation import expect, expect_equal, expect_error
@@ -47,22 +49,20 @@ async def _(server: Server) -> None:
     expect_equal("assignment", answer.assignment, ASSIGNMENT)
 
 
-@SECTION.broker_check(4, _PROPOSED)
-async def _(server: Server) -> None:
-    """The member that was replaced gets FENCED_INSTANCE_ID."""
+@SECTION.broker_refuses(4, _PROPOSED, ErrorCode.FENCED_INSTANCE_ID)
+async def _(server: Server) -> Any:
+    """The member that was replaced gets"""
     first = await stable_member(server, instance_id=_INSTANCE)
     second = await new_member(server, first.group, _INSTANCE)
     await second.joined()
-    expect_error(await first.heartbeat(), ErrorCode.FENCED_INSTANCE_ID)
+    return await first.heartbeat()
 
 
-@SECTION.broker_check(5, _PROPOSED)
-async def _(server: Server) -> None:
-    """An instance that the group does not have gets UNKNOWN_MEMBER_ID."""
+@SECTION.broker_refuses(5, _PROPOSED, ErrorCode.UNKNOWN_MEMBER_ID)
+async def _(server: Server) -> Any:
+    """An instance that the group does not have gets"""
     member = await stable_member(server, instance_id=_INSTANCE)
-    expect_error(
-        await member.heartbeat(group_instance_id="instance-2"), ErrorCode.UNKNOWN_MEMBER_ID
-    )
+    return await member.heartbeat(group_instance_id="instance-2")
 
 
 @SECTION.broker_check(6, _PROPOSED)

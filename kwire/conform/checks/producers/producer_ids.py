@@ -131,13 +131,13 @@ def _refuses_fenced(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-@SECTION.broker_check(13, kip(360, "Proposed Changes"))
-async def _(server: Server) -> None:
-    """A producer id that is not the transactional id's gets PRODUCER_FENCED."""
+@SECTION.broker_refuses(13, kip(360, "Proposed Changes"), ErrorCode.PRODUCER_FENCED)
+async def _(server: Server) -> Any:
+    """A producer id that is not the transactional id's gets"""
     coordinator, name, first = await _transactional(server)
     _, _, other = await _transactional(server)
     refused = await _again(coordinator, name, other.producer_id, first.producer_epoch, _FENCED)
-    expect_error(refused, ErrorCode.PRODUCER_FENCED)
+    return refused
 
 
 @SECTION.broker_check(17, kip(360, "Proposed Changes"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.producers.producer import idempotent_producer
 from kwire.conform.expectation import expect_equal, expect_error, expect_refused
@@ -44,12 +46,12 @@ async def _(server: Server) -> None:
     expect_equal("offset", await producer.append(3), 3)
 
 
-@SECTION.broker_check(3, _GUARANTEES)
-async def _(server: Server) -> None:
-    """A sequence that leaves a gap gets OUT_OF_ORDER_SEQUENCE_NUMBER."""
+@SECTION.broker_refuses(3, _GUARANTEES, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
+async def _(server: Server) -> Any:
+    """A sequence that leaves a gap gets"""
     producer = await idempotent_producer(server)
     await producer.append(0)
-    expect_error(await producer.produce(2), ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
+    return await producer.produce(2)
 
 
 @SECTION.broker_check(4, _GUARANTEES)
@@ -128,23 +130,20 @@ async def _(server: Server) -> None:
     expect_equal("offset", await producer.append(0, producer_epoch=producer.epoch + 1), 1)
 
 
-@SECTION.broker_check(11, _GUARANTEES)
-async def _(server: Server) -> None:
-    """A new epoch that begins with another sequence gets OUT_OF_ORDER_SEQUENCE_NUMBER."""
+@SECTION.broker_refuses(11, _GUARANTEES, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
+async def _(server: Server) -> Any:
+    """A new epoch that begins with another sequence gets"""
     producer = await idempotent_producer(server)
     await producer.append(0)
-    expect_error(
-        await producer.produce(1, producer_epoch=producer.epoch + 1),
-        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-    )
+    return await producer.produce(1, producer_epoch=producer.epoch + 1)
 
 
-@SECTION.broker_check(12, kip(588, "Proposed Changes"))
-async def _(server: Server) -> None:
-    """A batch of an older epoch gets INVALID_PRODUCER_EPOCH."""
+@SECTION.broker_refuses(12, kip(588, "Proposed Changes"), ErrorCode.INVALID_PRODUCER_EPOCH)
+async def _(server: Server) -> Any:
+    """A batch of an older epoch gets"""
     producer = await idempotent_producer(server)
     await producer.append(0, producer_epoch=producer.epoch + 1)
-    expect_error(await producer.produce(1), ErrorCode.INVALID_PRODUCER_EPOCH)
+    return await producer.produce(1)
 
 
 @SECTION.broker_check(13, _GUARANTEES)
@@ -186,11 +185,11 @@ async def _(server: Server) -> None:
     expect_refused(await producer.produce(-1), ErrorCode.INVALID_RECORD)
 
 
-@SECTION.broker_check(17, kafka("LogValidator.validateBatch"))
-async def _(server: Server) -> None:
-    """A control batch of a client gets INVALID_RECORD."""
+@SECTION.broker_refuses(17, kafka("LogValidator.validateBatch"), ErrorCode.INVALID_RECORD)
+async def _(server: Server) -> Any:
+    """A control batch of a client gets"""
     producer = await idempotent_producer(server)
-    expect_error(await producer.produce(0, is_control=True), ErrorCode.INVALID_RECORD)
+    return await producer.produce(0, is_control=True)
 
 
 @SECTION.broker_check(18, kafka("ProduceRequest.validateRecords"))

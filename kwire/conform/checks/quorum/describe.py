@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from kwire.conform.check import CheckSection, family, in_each_version
 from kwire.conform.expectation import answers, expect, expect_equal, expect_error
@@ -102,14 +103,17 @@ async def _(server: Server) -> None:
         expect(usable and usable == listeners, f"usable listeners of {node_id}", listeners)
 
 
-@SECTION.check(10, kip(595, "DescribeQuorum"), role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
-async def _(server: Server) -> None:
-    """A controller that does not lead answers NOT_LEADER_OR_FOLLOWER."""
+@SECTION.refuses(
+    10,
+    kip(595, "DescribeQuorum"),
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    role=ServerRole.CONTROLLER,
+    needs=Need.TWO_VOTERS,
+)
+async def _(server: Server) -> Any:
+    """A controller that does not lead answers"""
     quorum = await describe_quorum(server)
-    expect_error(
-        await (await server.node(quorum.follower_id)).ask(quorum_request()),
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    )
+    return await (await server.node(quorum.follower_id)).ask(quorum_request())
 
 
 SECTION[1] = family(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from kwire.conform.check import CheckSection
-from kwire.conform.expectation import answers, expect, expect_equal, expect_error
+from kwire.conform.expectation import answers, expect, expect_equal
 from kwire.conform.metadata_log import fetch_snapshot, latest_snapshot, read_snapshot
 from kwire.conform.quorum import OTHER_CLUSTER, describe_quorum, leader_exchange
 from kwire.conform.server import Server
@@ -51,25 +52,26 @@ async def _(server: Server) -> None:
     expect(content.voters is not None, "a VotersRecord", "none")
 
 
-@SECTION.check(9, _HANDLING, role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A position behind a snapshot's end gets POSITION_OUT_OF_RANGE."""
+@SECTION.refuses(9, _HANDLING, ErrorCode.POSITION_OUT_OF_RANGE, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> Any:
+    """A position behind a snapshot's end gets"""
     quorum = await describe_quorum(server)
     id = await latest_snapshot(quorum)
-    expect_error(
-        await server.ask(fetch_snapshot(quorum, id, position=1 << 40)),
-        ErrorCode.POSITION_OUT_OF_RANGE,
-    )
+    return await server.ask(fetch_snapshot(quorum, id, position=1 << 40))
 
 
-@SECTION.check(8, _HANDLING, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
-async def _(server: Server) -> None:
+@SECTION.refuses(
+    8,
+    _HANDLING,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    role=ServerRole.CONTROLLER,
+    needs=Need.TWO_VOTERS,
+)
+async def _(server: Server) -> Any:
     """A controller that does not lead gives no snapshots."""
     quorum = await describe_quorum(server)
     connection = await server.node(quorum.follower_id)
-    expect_error(
-        await connection.ask(fetch_snapshot(quorum, _NONE)), ErrorCode.NOT_LEADER_OR_FOLLOWER
-    )
+    return await connection.ask(fetch_snapshot(quorum, _NONE))
 
 
 SECTION[1] = leader_exchange(

@@ -55,33 +55,34 @@ async def _(server: Server) -> None:
     expect_equal("error, epoch, end offset", came, (0, -1, -1))
 
 
-@SECTION.broker_check(3, _CODES)
-async def _(server: Server) -> None:
-    """In OffsetForLeaderEpoch a topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.broker_refuses(3, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """In OffsetForLeaderEpoch a topic that does not exist gets"""
     log = CheckedLog(leader=await server.connection(), topic=server.name())
-    expect_error(await log.end_of_epoch(0), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return await log.end_of_epoch(0)
 
 
-@SECTION.broker_check(4, _FENCING)
-async def _(server: Server) -> None:
-    """In OffsetForLeaderEpoch an epoch beyond the leader's gets UNKNOWN_LEADER_EPOCH."""
+@SECTION.broker_refuses(4, _FENCING, ErrorCode.UNKNOWN_LEADER_EPOCH)
+async def _(server: Server) -> Any:
+    """In OffsetForLeaderEpoch an epoch beyond the leader's gets"""
     log = await _three_records(server)
     log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
-    expect_error(await log.end_of_epoch(0, current=99), ErrorCode.UNKNOWN_LEADER_EPOCH)
+    return await log.end_of_epoch(0, current=99)
 
 
-@SECTION.broker_check(5, _FENCING)
-async def _(server: Server) -> None:
-    """An epoch before the leader's gets FENCED_LEADER_EPOCH."""
+@SECTION.broker_refuses(
+    5,
+    _FENCING,
+    ErrorCode.FENCED_LEADER_EPOCH,
+    differs=(ErrorCode.NONE, ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_LEADER_EPOCH),
+)
+async def _(server: Server) -> Any:
+    """An epoch before the leader's gets"""
     log = await _three_records(server)
     log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
     # a new log's leader has epoch 0, and -1 stands for none: Kafka compares -2 as it is
     part = await log.end_of_epoch(0, current=-2)
-    expect_error(
-        part,
-        ErrorCode.FENCED_LEADER_EPOCH,
-        differs=(ErrorCode.NONE, ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_LEADER_EPOCH),
-    )
+    return part
 
 
 @SECTION.broker_check(6, kip(107))
@@ -100,33 +101,33 @@ async def _(server: Server) -> None:
     expect_equal("error, low watermark", (part.error_code, part.low_watermark), (0, 3))
 
 
-@SECTION.broker_check(8, kip(107))
-async def _(server: Server) -> None:
-    """An offset beyond the high watermark gets OFFSET_OUT_OF_RANGE."""
-    expect_error(await _delete(await _three_records(server), 4), ErrorCode.OFFSET_OUT_OF_RANGE)
+@SECTION.broker_refuses(8, kip(107), ErrorCode.OFFSET_OUT_OF_RANGE)
+async def _(server: Server) -> Any:
+    """An offset beyond the high watermark gets"""
+    return await _delete(await _three_records(server), 4)
 
 
-@SECTION.broker_check(9, kafka("Partition.deleteRecordsOnLeader"))
-async def _(server: Server) -> None:
-    """A negative offset other than -1 gets OFFSET_OUT_OF_RANGE."""
-    expect_error(await _delete(await _three_records(server), -2), ErrorCode.OFFSET_OUT_OF_RANGE)
+@SECTION.broker_refuses(9, kafka("Partition.deleteRecordsOnLeader"), ErrorCode.OFFSET_OUT_OF_RANGE)
+async def _(server: Server) -> Any:
+    """A negative offset other than -1 gets"""
+    return await _delete(await _three_records(server), -2)
 
 
-@SECTION.broker_check(10, _CODES)
-async def _(server: Server) -> None:
-    """DeleteRecords of an unknown topic or partition gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.broker_refuses(10, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """DeleteRecords of an unknown topic or partition gets"""
     log = await _three_records(server)
     expect_error(await _delete(log, 1, partition=7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     log.topic = server.name()
-    expect_error(await _delete(log, 1), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return await _delete(log, 1)
 
 
-@SECTION.broker_check(11, kafka("Partition.deleteRecordsOnLeader"))
-async def _(server: Server) -> None:
-    """Deleting records of a topic that is only compacted gets POLICY_VIOLATION."""
+@SECTION.broker_refuses(11, kafka("Partition.deleteRecordsOnLeader"), ErrorCode.POLICY_VIOLATION)
+async def _(server: Server) -> Any:
+    """Deleting records of a topic that is only compacted gets"""
     log = await new_log(server, cleanup_policy="compact")
     await log.append(batch(3, key=b"kwire"))
-    expect_error(await _delete(log, 1), ErrorCode.POLICY_VIOLATION)
+    return await _delete(log, 1)
 
 
 @SECTION.broker_check(12, kip(107, "Public Interfaces"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID, uuid4
 
 from kwire.batches import read_batches
@@ -57,13 +58,13 @@ def _refused(sentence: str, source: SentenceSource, code: int, **fields: int) ->
     return check
 
 
-@SECTION.broker_check(7, kip(516, "Fetch"))
-async def _(server: Server) -> None:
-    """A topic id that does not exist gets UNKNOWN_TOPIC_ID."""
+@SECTION.broker_refuses(7, kip(516, "Fetch"), ErrorCode.UNKNOWN_TOPIC_ID)
+async def _(server: Server) -> Any:
+    """A topic id that does not exist gets"""
     (await server.connection()).demand_since(FetchRequest, _BY_ID)
     request = fetch_request("", fetch_partition())
     request.topics[0].topic_id = uuid4()
-    expect_error(await server.ask(request), ErrorCode.UNKNOWN_TOPIC_ID)
+    return await server.ask(request)
 
 
 @SECTION.broker_check(8, kip(516, "Fetch"))
@@ -184,17 +185,15 @@ async def _(server: Server) -> None:
     expect_equal("diverging epoch", part.diverging_epoch, EpochEndOffset(epoch=0, end_offset=1))
 
 
-@SECTION.broker_check(19, kafka("Partition.readRecords"))
-async def _(server: Server) -> None:
-    """A last fetched epoch beyond the log's gets OFFSET_OUT_OF_RANGE."""
+@SECTION.broker_refuses(
+    19, kafka("Partition.readRecords"), ErrorCode.OFFSET_OUT_OF_RANGE, differs=(ErrorCode.NONE,)
+)
+async def _(server: Server) -> Any:
+    """A last fetched epoch beyond the log's gets"""
     log = await new_log(server)
     log.leader.demand_since(FetchRequest, 12)
     await log.append()
-    expect_error(
-        await log.fetch(1, last_fetched_epoch=50, version=12),
-        ErrorCode.OFFSET_OUT_OF_RANGE,
-        differs=(ErrorCode.NONE,),
-    )
+    return await log.fetch(1, last_fetched_epoch=50, version=12)
 
 
 @SECTION.broker_check(18, guide("Fetch API"))

@@ -59,18 +59,18 @@ def _needs(version: int, timestamp: int, source: SentenceSource) -> Any:
     return check
 
 
-@SECTION.broker_check(1, _CODES)
-async def _(server: Server) -> None:
-    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.broker_refuses(1, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A topic that does not exist gets"""
     log = CheckedLog(leader=await server.connection(), topic=server.name())
-    expect_error(await _list(log, _LATEST), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return await _list(log, _LATEST)
 
 
-@SECTION.broker_check(2, _CODES)
-async def _(server: Server) -> None:
-    """A partition that the topic does not have gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.broker_refuses(2, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A partition that the topic does not have gets"""
     log = await new_log(server)
-    expect_error(await _list(log, _LATEST, partition_index=7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return await _list(log, _LATEST, partition_index=7)
 
 
 @SECTION.broker_check(3, _API)
@@ -144,14 +144,12 @@ async def _(server: Server) -> None:
     expect_equal("error, offset", (part.error_code, part.offset), (0, -1))
 
 
-@SECTION.broker_check(13, kip(320, "Leader Epoch Validation"))
-async def _(server: Server) -> None:
-    """A leader epoch beyond the leader's gets UNKNOWN_LEADER_EPOCH."""
+@SECTION.broker_refuses(13, kip(320, "Leader Epoch Validation"), ErrorCode.UNKNOWN_LEADER_EPOCH)
+async def _(server: Server) -> Any:
+    """A leader epoch beyond the leader's gets"""
     log = await new_log(server)
     log.leader.demand_since(ListOffsetsRequest, 4)
-    expect_error(
-        await _list(log, _LATEST, current_leader_epoch=_LARGEST), ErrorCode.UNKNOWN_LEADER_EPOCH
-    )
+    return await _list(log, _LATEST, current_leader_epoch=_LARGEST)
 
 
 @SECTION.broker_check(14, kip(320, "ListOffsets"))
@@ -164,25 +162,22 @@ async def _(server: Server) -> None:
     expect_equal("leader epoch", part.leader_epoch, 0)
 
 
-@SECTION.broker_check(15, kafka("ReplicaManager.fetchOffset"))
-async def _(server: Server) -> None:
-    """A partition that stands twice in a request gets INVALID_REQUEST."""
+@SECTION.broker_refuses(
+    15, kafka("ReplicaManager.fetchOffset"), ErrorCode.INVALID_REQUEST, differs=(ErrorCode.NONE,)
+)
+async def _(server: Server) -> Any:
+    """A partition that stands twice in a request gets"""
     log = await new_log(server)
-    expect_error(
-        await _list(log, _LATEST, _LATEST), ErrorCode.INVALID_REQUEST, differs=(ErrorCode.NONE,)
-    )
+    return await _list(log, _LATEST, _LATEST)
 
 
-@SECTION.broker_check(16, _CODES)
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(
+    16, _CODES, ErrorCode.UNSUPPORTED_VERSION, ErrorCode.INVALID_REQUEST, ErrorCode.NONE
+)
+async def _(server: Server) -> Any:
     """A negative timestamp without a meaning is refused, or looked up like any other."""
     log = await new_log(server)
-    expect_error(
-        await _list(log, -99),
-        ErrorCode.UNSUPPORTED_VERSION,
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.NONE,
-    )
+    return await _list(log, -99)
 
 
 SECTION[10] = _needs(7, _MAX_TIMESTAMP, kip(734))

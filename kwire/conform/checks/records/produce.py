@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kwire.batches import Compression, Record, build_legacy_batch
 from kwire.conform.check import CheckSection, exchange
 from kwire.conform.checks.records.log import batch, new_log, produce_request
@@ -28,30 +30,31 @@ def _flipped(data: bytes) -> bytes:
     return data[:-2] + bytes([data[-2] ^ 1]) + data[-1:]
 
 
-@SECTION.broker_check(1, _ACKS)
-async def _(server: Server) -> None:
-    """acks other than -1, 0 and 1 gets INVALID_REQUIRED_ACKS."""
+@SECTION.broker_refuses(1, _ACKS, ErrorCode.INVALID_REQUIRED_ACKS)
+async def _(server: Server) -> Any:
+    """acks other than -1, 0 and 1 gets"""
     log = await new_log(server)
-    expect_error(await log.produce(batch(), acks=2), ErrorCode.INVALID_REQUIRED_ACKS)
+    return await log.produce(batch(), acks=2)
 
 
-@SECTION.broker_check(2, kafka("KafkaApis.handleProduceRequest"))
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(
+    2,
+    kafka("KafkaApis.handleProduceRequest"),
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    differs=(ErrorCode.INVALID_REQUIRED_ACKS,),
+)
+async def _(server: Server) -> Any:
     """An unknown topic is reported before a bad number of acks."""
     log = await new_log(server)
     log.topic = server.name()
-    expect_error(
-        await log.produce(batch(), acks=2),
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        differs=(ErrorCode.INVALID_REQUIRED_ACKS,),
-    )
+    return await log.produce(batch(), acks=2)
 
 
-@SECTION.broker_check(4, _CODES)
-async def _(server: Server) -> None:
-    """A partition that the topic does not have gets UNKNOWN_TOPIC_OR_PARTITION."""
+@SECTION.broker_refuses(4, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A partition that the topic does not have gets"""
     log = await new_log(server)
-    expect_error(await log.produce(batch(), partition=7), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return await log.produce(batch(), partition=7)
 
 
 @SECTION.broker_check(5, _ACKS)
@@ -79,85 +82,88 @@ async def _(server: Server) -> None:
     expect_equal("the connection is closed", closed, True, otherwise=verdict)
 
 
-@SECTION.broker_check(7, _CODES)
-async def _(server: Server) -> None:
-    """A batch whose CRC is wrong gets CORRUPT_MESSAGE."""
+@SECTION.broker_refuses(7, _CODES, ErrorCode.CORRUPT_MESSAGE)
+async def _(server: Server) -> Any:
+    """A batch whose CRC is wrong gets"""
     log = await new_log(server)
-    expect_error(await log.produce(_flipped(batch())), ErrorCode.CORRUPT_MESSAGE)
+    return await log.produce(_flipped(batch()))
 
 
-@SECTION.broker_check(8, _ONE_BATCH)
-async def _(server: Server) -> None:
-    """From v3 on a batch of format 1 gets INVALID_RECORD."""
+@SECTION.broker_refuses(
+    8,
+    _ONE_BATCH,
+    ErrorCode.INVALID_RECORD,
+    differs=(
+        ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+    ),
+)
+async def _(server: Server) -> Any:
+    """From v3 on a batch of format 1 gets"""
     log = await new_log(server)
     data = build_legacy_batch([Record(value=b"kwire", timestamp=0)], 1)
-    expect_error(
-        await log.produce(data),
-        ErrorCode.INVALID_RECORD,
-        differs=(
-            ErrorCode.CORRUPT_MESSAGE,
-            ErrorCode.INVALID_REQUEST,
-            ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
-        ),
-    )
+    return await log.produce(data)
 
 
-@SECTION.broker_check(9, _ONE_BATCH)
-async def _(server: Server) -> None:
-    """From v3 on two batches for a partition get INVALID_RECORD."""
+@SECTION.broker_refuses(
+    9,
+    _ONE_BATCH,
+    ErrorCode.INVALID_RECORD,
+    differs=(ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_REQUEST),
+)
+async def _(server: Server) -> Any:
+    """From v3 on two batches for a partition get"""
     log = await new_log(server)
-    expect_error(
-        await log.produce(batch() + batch()),
-        ErrorCode.INVALID_RECORD,
-        differs=(ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_REQUEST),
-    )
+    return await log.produce(batch() + batch())
 
 
-@SECTION.broker_check(10, _ONE_BATCH)
-async def _(server: Server) -> None:
-    """From v3 on no batch for a partition gets INVALID_RECORD."""
+@SECTION.broker_refuses(
+    10,
+    _ONE_BATCH,
+    ErrorCode.INVALID_RECORD,
+    differs=(ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_REQUEST),
+)
+async def _(server: Server) -> Any:
+    """From v3 on no batch for a partition gets"""
     log = await new_log(server)
-    expect_error(
-        await log.produce(b""),
-        ErrorCode.INVALID_RECORD,
-        differs=(ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_REQUEST),
-    )
+    return await log.produce(b"")
 
 
-@SECTION.broker_check(11, kip(110, "Public Interfaces"))
-async def _(server: Server) -> None:
-    """Before v7 a batch compressed with zstd gets UNSUPPORTED_COMPRESSION_TYPE."""
+@SECTION.broker_refuses(11, kip(110, "Public Interfaces"), ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+async def _(server: Server) -> Any:
+    """Before v7 a batch compressed with zstd gets"""
     log = await new_log(server)
     data = batch(compression=Compression.ZSTD)
-    expect_error(await log.produce(data, version=6), ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    return await log.produce(data, version=6)
 
 
-@SECTION.broker_check(12, _CODES)
-async def _(server: Server) -> None:
-    """A batch beyond max.message.bytes gets MESSAGE_TOO_LARGE."""
+@SECTION.broker_refuses(12, _CODES, ErrorCode.MESSAGE_TOO_LARGE)
+async def _(server: Server) -> Any:
+    """A batch beyond max.message.bytes gets"""
     log = await new_log(server, max_message_bytes="100")
-    expect_error(await log.produce(batch(value=bytes(200))), ErrorCode.MESSAGE_TOO_LARGE)
+    return await log.produce(batch(value=bytes(200)))
 
 
-@SECTION.broker_check(13, kip(937, "Public Interfaces"))
-async def _(server: Server) -> None:
-    """A record older than the topic takes gets INVALID_TIMESTAMP."""
+@SECTION.broker_refuses(13, kip(937, "Public Interfaces"), ErrorCode.INVALID_TIMESTAMP)
+async def _(server: Server) -> Any:
+    """A record older than the topic takes gets"""
     log = await new_log(server, message_timestamp_before_max_ms="3600000")
-    expect_error(await log.produce(batch(timestamp=0)), ErrorCode.INVALID_TIMESTAMP)
+    return await log.produce(batch(timestamp=0))
 
 
-@SECTION.broker_check(14, kip(98, "Control Messages"))
-async def _(server: Server) -> None:
-    """A control batch of a client gets INVALID_RECORD."""
+@SECTION.broker_refuses(14, kip(98, "Control Messages"), ErrorCode.INVALID_RECORD)
+async def _(server: Server) -> Any:
+    """A control batch of a client gets"""
     log = await new_log(server)
-    expect_error(await log.produce(batch(is_control=True)), ErrorCode.INVALID_RECORD)
+    return await log.produce(batch(is_control=True))
 
 
-@SECTION.broker_check(15, kip(467, "Public Interfaces"))
-async def _(server: Server) -> None:
-    """In a compacted topic a record without a key gets INVALID_RECORD."""
+@SECTION.broker_refuses(15, kip(467, "Public Interfaces"), ErrorCode.INVALID_RECORD)
+async def _(server: Server) -> Any:
+    """In a compacted topic a record without a key gets"""
     log = await new_log(server, cleanup_policy="compact")
-    expect_error(await log.produce(batch(key=None)), ErrorCode.INVALID_RECORD)
+    return await log.produce(batch(key=None))
 
 
 @SECTION.broker_check(16, kip(467, "Public Interfaces"))

@@ -70,13 +70,20 @@ async def _registered(server: Server) -> BrokerRegistration:
     raise Skipped("the cluster has no broker")
 
 
-@SECTION.check(2, _REGISTER, role=ServerRole.CONTROLLER, needs=Need.THROW_AWAY, alone=True)
-async def _(server: Server) -> None:
-    """Another incarnation of a broker that is up gets DUPLICATE_BROKER_REGISTRATION."""
+@SECTION.refuses(
+    2,
+    _REGISTER,
+    ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+    role=ServerRole.CONTROLLER,
+    needs=Need.THROW_AWAY,
+    alone=True,
+)
+async def _(server: Server) -> Any:
+    """Another incarnation of a broker that is up gets"""
     # A broker of the check's own: one that serves could lose its registration to this request.
     broker = await OwnBroker.register(server)
     again = broker.request.replace(incarnation_id=uuid4())
-    expect_error(await server.ask(again), ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+    return await server.ask(again)
 
 
 @SECTION.check(5, kip(858, "BrokerRegistration"), role=ServerRole.CONTROLLER)
@@ -106,27 +113,37 @@ async def _(server: Server) -> None:
     )
 
 
-@SECTION.check(9, kip(631, "BrokerHeartbeat"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A heartbeat of an earlier registration gets STALE_BROKER_EPOCH."""
+@SECTION.refuses(
+    9, kip(631, "BrokerHeartbeat"), ErrorCode.STALE_BROKER_EPOCH, role=ServerRole.CONTROLLER
+)
+async def _(server: Server) -> Any:
+    """A heartbeat of an earlier registration gets"""
     broker = await _registered(server)
     beat = BrokerHeartbeatRequest(
         broker_id=broker.id, broker_epoch=broker.epoch - 1, current_metadata_offset=1
     )
-    expect_error(await server.ask(beat), ErrorCode.STALE_BROKER_EPOCH)
+    return await server.ask(beat)
 
 
-@SECTION.check(11, kip(730, "AllocateProducerIds"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """AllocateProducerIds of an earlier registration gets STALE_BROKER_EPOCH."""
+@SECTION.refuses(
+    11, kip(730, "AllocateProducerIds"), ErrorCode.STALE_BROKER_EPOCH, role=ServerRole.CONTROLLER
+)
+async def _(server: Server) -> Any:
+    """AllocateProducerIds of an earlier registration gets"""
     broker = await _registered(server)
     request = AllocateProducerIdsRequest(broker_id=broker.id, broker_epoch=broker.epoch - 1)
-    expect_error(await server.ask(request), ErrorCode.STALE_BROKER_EPOCH)
+    return await server.ask(request)
 
 
-@SECTION.check(12, kip(858, "AssignReplicasToDirs"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """AssignReplicasToDirs of an earlier registration gets STALE_BROKER_EPOCH."""
+@SECTION.refuses(
+    12,
+    kip(858, "AssignReplicasToDirs"),
+    ErrorCode.STALE_BROKER_EPOCH,
+    ErrorCode.UNSUPPORTED_VERSION,
+    role=ServerRole.CONTROLLER,
+)
+async def _(server: Server) -> Any:
+    """AssignReplicasToDirs of an earlier registration gets"""
     (await server.active_controller()).demand(AssignReplicasToDirsRequest)
     broker = await _registered(server)
     request = AssignReplicasToDirsRequest(
@@ -134,9 +151,7 @@ async def _(server: Server) -> None:
         broker_epoch=broker.epoch - 1,
         directories=[DirectoryData(id=OTHER_DIRECTORY)],
     )
-    expect_error(
-        await server.ask(request), ErrorCode.STALE_BROKER_EPOCH, ErrorCode.UNSUPPORTED_VERSION
-    )
+    return await server.ask(request)
 
 
 SECTION[1] = _refused(

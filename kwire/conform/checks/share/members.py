@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.consumer import new_consumer
@@ -48,22 +49,22 @@ async def _(server: Server) -> None:
     await second.joined()
 
 
-@SECTION.broker_check(11, kip(932))
-async def _(server: Server) -> None:
-    """A consumer that joins a share group gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(11, kip(932), ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """A consumer that joins a share group gets"""
     member = await new_share_member(server)
     await member.joined()
     consumer = await new_consumer(server, member.group, topics=(member.topic,))
-    expect_error(await consumer.join(), ErrorCode.GROUP_ID_NOT_FOUND)
+    return await consumer.join()
 
 
-@SECTION.broker_check(12, kip(932))
-async def _(server: Server) -> None:
-    """A share member that joins a consumer group gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(12, kip(932), ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """A share member that joins a consumer group gets"""
     member = await new_share_member(server)
     consumer = await new_consumer(server, member.group, topics=(member.topic,))
     await consumer.joined()
-    expect_error(await member.join(), ErrorCode.GROUP_ID_NOT_FOUND)
+    return await member.join()
 
 
 @SECTION.broker_check(13, _DESCRIBE)
@@ -79,16 +80,13 @@ async def _(server: Server) -> None:
     expect_equal("members", members, [(member.member_id, member.epoch, (member.topic,))])
 
 
-@SECTION.broker_check(14, _DESCRIBE)
-async def _(server: Server) -> None:
-    """ShareGroupDescribe of an unknown group gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(14, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """ShareGroupDescribe of an unknown group gets"""
     (await server.connection()).demand(ShareGroupDescribeRequest)
     name = server.name()
     coordinator = await server.coordinator(name)
-    expect_error(
-        await coordinator.ask(ShareGroupDescribeRequest(group_ids=(name,))),
-        ErrorCode.GROUP_ID_NOT_FOUND,
-    )
+    return await coordinator.ask(ShareGroupDescribeRequest(group_ids=(name,)))
 
 
 SECTION[3] = leaving_member(new_share_member, _HEARTBEAT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 from kwire.conform.check import CheckSection
@@ -103,85 +104,76 @@ async def _(server: Server) -> None:
     expect_equal("acquired", found, [(2, 2, 1)])
 
 
-@SECTION.broker_check(8, _ACKNOWLEDGE)
-async def _(server: Server) -> None:
-    """Accepting what is already accepted gets INVALID_RECORD_STATE."""
+@SECTION.broker_refuses(8, _ACKNOWLEDGE, ErrorCode.INVALID_RECORD_STATE)
+async def _(server: Server) -> Any:
+    """Accepting what is already accepted gets"""
     member = await _reader(server)
     await member.acquired()
     expect_error(await member.acknowledge((1, 1, ACCEPT)), ErrorCode.NONE)
-    expect_error(await member.acknowledge((1, 1, ACCEPT)), ErrorCode.INVALID_RECORD_STATE)
+    return await member.acknowledge((1, 1, ACCEPT))
 
 
-@SECTION.broker_check(9, _ACKNOWLEDGE)
-async def _(server: Server) -> None:
-    """Acknowledging another member's records gets INVALID_RECORD_STATE."""
+@SECTION.broker_refuses(9, _ACKNOWLEDGE, ErrorCode.INVALID_RECORD_STATE)
+async def _(server: Server) -> Any:
+    """Acknowledging another member's records gets"""
     member = await _reader(server)
     await member.acquired()
     other = await member.another()
     await other.joined()
     await other.fetch()
-    expect_error(await other.acknowledge((0, 1, ACCEPT)), ErrorCode.INVALID_RECORD_STATE)
+    return await other.acknowledge((0, 1, ACCEPT))
 
 
-@SECTION.broker_check(10, _ACKNOWLEDGE)
-async def _(server: Server) -> None:
-    """An unknown type of acknowledgement gets INVALID_REQUEST."""
+@SECTION.broker_refuses(10, _ACKNOWLEDGE, ErrorCode.INVALID_REQUEST)
+async def _(server: Server) -> Any:
+    """An unknown type of acknowledgement gets"""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((0, 1, 9)), ErrorCode.INVALID_REQUEST)
+    return await member.acknowledge((0, 1, 9))
 
 
-@SECTION.broker_check(11, _ACKNOWLEDGE)
-async def _(server: Server) -> None:
-    """A batch that ends before it begins gets INVALID_REQUEST."""
+@SECTION.broker_refuses(11, _ACKNOWLEDGE, ErrorCode.INVALID_REQUEST)
+async def _(server: Server) -> Any:
+    """A batch that ends before it begins gets"""
     member = await _reader(server)
     await member.acquired()
-    expect_error(await member.acknowledge((1, 0, ACCEPT)), ErrorCode.INVALID_REQUEST)
+    return await member.acknowledge((1, 0, ACCEPT))
 
 
-@SECTION.broker_check(12, _SESSIONS)
-async def _(server: Server) -> None:
-    """Acknowledging in the fetch that opens a session gets INVALID_REQUEST."""
+@SECTION.broker_refuses(12, _SESSIONS, ErrorCode.INVALID_REQUEST)
+async def _(server: Server) -> Any:
+    """Acknowledging in the fetch that opens a session gets"""
     member = await _reader(server)
-    expect_error(await member.fetch((0, 1, ACCEPT)), ErrorCode.INVALID_REQUEST)
+    return await member.fetch((0, 1, ACCEPT))
 
 
-@SECTION.broker_check(13, _SESSIONS)
-async def _(server: Server) -> None:
-    """A session that does not exist gets SHARE_SESSION_NOT_FOUND."""
+@SECTION.broker_refuses(13, _SESSIONS, ErrorCode.SHARE_SESSION_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """A session that does not exist gets"""
     member = await _reader(server)
-    expect_error(await member.fetch(share_session_epoch=1), ErrorCode.SHARE_SESSION_NOT_FOUND)
+    return await member.fetch(share_session_epoch=1)
 
 
-@SECTION.broker_check(14, _SESSIONS)
-async def _(server: Server) -> None:
-    """A session's epoch that is not the next gets INVALID_SHARE_SESSION_EPOCH."""
+@SECTION.broker_refuses(14, _SESSIONS, ErrorCode.INVALID_SHARE_SESSION_EPOCH)
+async def _(server: Server) -> Any:
+    """A session's epoch that is not the next gets"""
     member = await _reader(server)
     await member.acquired()
-    expect_error(
-        await member.fetch(share_session_epoch=member.session_epoch + 5),
-        ErrorCode.INVALID_SHARE_SESSION_EPOCH,
-    )
+    return await member.fetch(share_session_epoch=member.session_epoch + 5)
 
 
-@SECTION.broker_check(15, _SESSIONS)
-async def _(server: Server) -> None:
-    """ShareAcknowledge without a session gets SHARE_SESSION_NOT_FOUND."""
+@SECTION.broker_refuses(15, _SESSIONS, ErrorCode.SHARE_SESSION_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """ShareAcknowledge without a session gets"""
     member = await _reader(server)
-    expect_error(
-        await member.acknowledge((0, 1, ACCEPT), share_session_epoch=1),
-        ErrorCode.SHARE_SESSION_NOT_FOUND,
-    )
+    return await member.acknowledge((0, 1, ACCEPT), share_session_epoch=1)
 
 
-@SECTION.broker_check(16, _SESSIONS)
-async def _(server: Server) -> None:
-    """A ShareAcknowledge that opens a session gets INVALID_SHARE_SESSION_EPOCH."""
+@SECTION.broker_refuses(16, _SESSIONS, ErrorCode.INVALID_SHARE_SESSION_EPOCH)
+async def _(server: Server) -> Any:
+    """A ShareAcknowledge that opens a session gets"""
     member = await _reader(server)
-    expect_error(
-        await member.acknowledge((0, 1, ACCEPT), share_session_epoch=OPENS),
-        ErrorCode.INVALID_SHARE_SESSION_EPOCH,
-    )
+    return await member.acknowledge((0, 1, ACCEPT), share_session_epoch=OPENS)
 
 
 @SECTION.broker_check(17, _SESSIONS)
@@ -195,19 +187,19 @@ async def _(server: Server) -> None:
     expect_equal("acquired", await other.acquired(), [(0, 1, 2)])
 
 
-@SECTION.broker_check(18, _SESSIONS)
-async def _(server: Server) -> None:
-    """A fetch in a closed session gets SHARE_SESSION_NOT_FOUND."""
+@SECTION.broker_refuses(18, _SESSIONS, ErrorCode.SHARE_SESSION_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """A fetch in a closed session gets"""
     member = await _reader(server)
     await member.acquired()
     epoch = member.session_epoch
     await member.close_session()
-    expect_error(await member.fetch(share_session_epoch=epoch), ErrorCode.SHARE_SESSION_NOT_FOUND)
+    return await member.fetch(share_session_epoch=epoch)
 
 
-@SECTION.broker_check(19, kip(932, "ShareFetch API"))
-async def _(server: Server) -> None:
-    """A topic id that no topic has gets UNKNOWN_TOPIC_ID."""
+@SECTION.broker_refuses(19, kip(932, "ShareFetch API"), ErrorCode.UNKNOWN_TOPIC_ID)
+async def _(server: Server) -> Any:
+    """A topic id that no topic has gets"""
     member = await _reader(server)
     member.topic_id = uuid4()
-    expect_error(await member.fetch(), ErrorCode.UNKNOWN_TOPIC_ID)
+    return await member.fetch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.heartbeat_checks import (
@@ -78,24 +79,21 @@ async def _(server: Server) -> None:
     expect_equal("subtopologies", subtopologies, [(SUBTOPOLOGY, (member.topic,))])
 
 
-@SECTION.broker_check(16, _DESCRIBE)
-async def _(server: Server) -> None:
-    """StreamsGroupDescribe of an unknown group gets GROUP_ID_NOT_FOUND."""
+@SECTION.broker_refuses(16, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """StreamsGroupDescribe of an unknown group gets"""
     (await server.connection()).demand(StreamsGroupDescribeRequest)
     name = server.name()
     coordinator = await server.coordinator(name)
-    expect_error(
-        await coordinator.ask(StreamsGroupDescribeRequest(group_ids=(name,))),
-        ErrorCode.GROUP_ID_NOT_FOUND,
-    )
+    return await coordinator.ask(StreamsGroupDescribeRequest(group_ids=(name,)))
 
 
-@SECTION.broker_check(11, _HEARTBEAT)
-async def _(server: Server) -> None:
-    """Copartitioned topics that the subtopology does not have get STREAMS_INVALID_TOPOLOGY."""
+@SECTION.broker_refuses(11, _HEARTBEAT, ErrorCode.STREAMS_INVALID_TOPOLOGY)
+async def _(server: Server) -> Any:
+    """Copartitioned topics that the subtopology does not have get"""
     member = await new_streams_member(server)
     broken = topology(member.topic, copartition_groups=[CopartitionGroup(source_topics=(7,))])
-    expect_error(await member.join(topology=broken), ErrorCode.STREAMS_INVALID_TOPOLOGY)
+    return await member.join(topology=broken)
 
 
 SECTION[4] = leaving_member(new_streams_member, _HEARTBEAT)

@@ -47,55 +47,50 @@ async def _created(server: Server) -> Any:
     return answer.topics[0]
 
 
-@SECTION.check(1, guide("Error Codes"))
-async def _(server: Server) -> None:
-    """A name that no topic has gets UNKNOWN_TOPIC_OR_PARTITION."""
-    expect_error(await _delete(server, server.name()), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+@SECTION.refuses(1, guide("Error Codes"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A name that no topic has gets"""
+    return await _delete(server, server.name())
 
 
-@SECTION.check(2, _IDS)
-async def _(server: Server) -> None:
-    """An id that no topic has gets UNKNOWN_TOPIC_ID."""
-    expect_error(await _delete(server, uuid4()), ErrorCode.UNKNOWN_TOPIC_ID)
+@SECTION.refuses(2, _IDS, ErrorCode.UNKNOWN_TOPIC_ID)
+async def _(server: Server) -> Any:
+    """An id that no topic has gets"""
+    return await _delete(server, uuid4())
 
 
-@SECTION.check(3, _DELETE)
-async def _(server: Server) -> None:
-    """A name that stands twice in a request gets INVALID_REQUEST."""
+@SECTION.refuses(
+    3, _DELETE, ErrorCode.INVALID_REQUEST, differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,)
+)
+async def _(server: Server) -> Any:
+    """A name that stands twice in a request gets"""
     name = server.name()
-    expect_error(
-        await _delete(server, name, name),
-        ErrorCode.INVALID_REQUEST,
-        differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,),
-    )
+    return await _delete(server, name, name)
 
 
-@SECTION.check(4, _DELETE)
-async def _(server: Server) -> None:
-    """An id that stands twice in a request gets INVALID_REQUEST."""
+@SECTION.refuses(4, _DELETE, ErrorCode.INVALID_REQUEST, differs=(ErrorCode.UNKNOWN_TOPIC_ID,))
+async def _(server: Server) -> Any:
+    """An id that stands twice in a request gets"""
     topic_id = uuid4()
-    expect_error(
-        await _delete(server, topic_id, topic_id),
-        ErrorCode.INVALID_REQUEST,
-        differs=(ErrorCode.UNKNOWN_TOPIC_ID,),
-    )
+    return await _delete(server, topic_id, topic_id)
 
 
-@SECTION.check(5, _DELETE)
-async def _(server: Server) -> None:
-    """A topic asked for by name and id in one element gets INVALID_REQUEST."""
+@SECTION.refuses(5, _DELETE, ErrorCode.INVALID_REQUEST)
+async def _(server: Server) -> Any:
+    """A topic asked for by name and id in one element gets"""
     both = DeleteTopicState(name=server.name(), topic_id=uuid4())
-    expect_error(await _delete(server, both), ErrorCode.INVALID_REQUEST)
+    return await _delete(server, both)
 
 
-@SECTION.check(6, _DELETE)
-async def _(server: Server) -> None:
-    """An element with neither name nor id gets INVALID_REQUEST."""
-    expect_error(
-        await _delete(server, DeleteTopicState()),
-        ErrorCode.INVALID_REQUEST,
-        differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID),
-    )
+@SECTION.refuses(
+    6,
+    _DELETE,
+    ErrorCode.INVALID_REQUEST,
+    differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID),
+)
+async def _(server: Server) -> Any:
+    """An element with neither name nor id gets"""
+    return await _delete(server, DeleteTopicState())
 
 
 @SECTION.check(7, schema("DeleteTopicsResponse", "Name"), needs=Need.RESOURCES)

@@ -47,80 +47,77 @@ async def _topic(server: Server, partitions: int = 2) -> str:
     return name
 
 
-@SECTION.check(1, guide("Error Codes"))
-async def _(server: Server) -> None:
-    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION."""
-    expect_error(await _grow(server, {server.name(): 2}), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+@SECTION.refuses(1, guide("Error Codes"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+async def _(server: Server) -> Any:
+    """A topic that does not exist gets"""
+    return await _grow(server, {server.name(): 2})
 
 
-@SECTION.check(2, _JAVA)
-async def _(server: Server) -> None:
+@SECTION.refuses(
+    2, _JAVA, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, differs=(ErrorCode.INVALID_PARTITIONS,)
+)
+async def _(server: Server) -> Any:
     """An unknown topic is reported before a bad number of partitions."""
-    expect_error(
-        await _grow(server, {server.name(): 0}),
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        differs=(ErrorCode.INVALID_PARTITIONS,),
-    )
+    return await _grow(server, {server.name(): 0})
 
 
-@SECTION.check(3, _SEMANTICS, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """Fewer partitions get INVALID_PARTITIONS."""
-    expect_error(await _grow(server, {await _topic(server): 1}), ErrorCode.INVALID_PARTITIONS)
+@SECTION.refuses(3, _SEMANTICS, ErrorCode.INVALID_PARTITIONS, needs=Need.RESOURCES)
+async def _(server: Server) -> Any:
+    """Fewer partitions get"""
+    return await _grow(server, {await _topic(server): 1})
 
 
-@SECTION.check(4, _SEMANTICS, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """As many partitions as there are get INVALID_PARTITIONS."""
-    expect_error(await _grow(server, {await _topic(server): 2}), ErrorCode.INVALID_PARTITIONS)
+@SECTION.refuses(4, _SEMANTICS, ErrorCode.INVALID_PARTITIONS, needs=Need.RESOURCES)
+async def _(server: Server) -> Any:
+    """As many partitions as there are get"""
+    return await _grow(server, {await _topic(server): 2})
 
 
-@SECTION.check(5, _JAVA, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """A negative number of partitions gets INVALID_PARTITIONS."""
-    expect_error(await _grow(server, {await _topic(server): -1}), ErrorCode.INVALID_PARTITIONS)
+@SECTION.refuses(5, _JAVA, ErrorCode.INVALID_PARTITIONS, needs=Need.RESOURCES)
+async def _(server: Server) -> Any:
+    """A negative number of partitions gets"""
+    return await _grow(server, {await _topic(server): -1})
 
 
-@SECTION.check(6, _SEMANTICS, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """Replicas for more partitions than are new get INVALID_REPLICA_ASSIGNMENT."""
+@SECTION.refuses(6, _SEMANTICS, ErrorCode.INVALID_REPLICA_ASSIGNMENT, needs=Need.RESOURCES)
+async def _(server: Server) -> Any:
+    """Replicas for more partitions than are new get"""
     broker = next(iter(server.target.nodes), 1)
     answer = await _grow(server, {await _topic(server): 3}, (broker,), (broker,))
-    expect_error(answer, ErrorCode.INVALID_REPLICA_ASSIGNMENT)
+    return answer
 
 
-@SECTION.check(7, _SEMANTICS, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """Replicas on a broker that does not exist get INVALID_REPLICA_ASSIGNMENT."""
-    expect_error(
-        await _grow(server, {await _topic(server): 3}, (_ABSENT,)),
-        ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-    )
+@SECTION.refuses(7, _SEMANTICS, ErrorCode.INVALID_REPLICA_ASSIGNMENT, needs=Need.RESOURCES)
+async def _(server: Server) -> Any:
+    """Replicas on a broker that does not exist get"""
+    return await _grow(server, {await _topic(server): 3}, (_ABSENT,))
 
 
-@SECTION.check(8, _SEMANTICS, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """More or fewer replicas than the topic has get INVALID_REPLICA_ASSIGNMENT."""
-    expect_error(
-        await _grow(server, {await _topic(server): 3}, ()), ErrorCode.INVALID_REPLICA_ASSIGNMENT
-    )
+@SECTION.refuses(8, _SEMANTICS, ErrorCode.INVALID_REPLICA_ASSIGNMENT, needs=Need.RESOURCES)
+async def _(server: Server) -> Any:
+    """More or fewer replicas than the topic has get"""
+    return await _grow(server, {await _topic(server): 3}, ())
 
 
-@SECTION.check(9, _JAVA, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
+@SECTION.refuses(
+    9,
+    _JAVA,
+    ErrorCode.INVALID_PARTITIONS,
+    differs=(ErrorCode.INVALID_REPLICA_ASSIGNMENT,),
+    needs=Need.RESOURCES,
+)
+async def _(server: Server) -> Any:
     """A bad number of partitions is reported before bad replicas."""
-    expect_error(
-        await _grow(server, {await _topic(server): 1}, (_ABSENT,)),
-        ErrorCode.INVALID_PARTITIONS,
-        differs=(ErrorCode.INVALID_REPLICA_ASSIGNMENT,),
-    )
+    return await _grow(server, {await _topic(server): 1}, (_ABSENT,))
 
 
-@SECTION.check(10, kafka("ControllerApis.createPartitions"), needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """A topic that stands twice in a request gets INVALID_REQUEST."""
+@SECTION.refuses(
+    10, kafka("ControllerApis.createPartitions"), ErrorCode.INVALID_REQUEST, needs=Need.RESOURCES
+)
+async def _(server: Server) -> Any:
+    """A topic that stands twice in a request gets"""
     name = await _topic(server)
-    expect_error(await _grow(server, [(name, 3), (name, 4)]), ErrorCode.INVALID_REQUEST)
+    return await _grow(server, [(name, 3), (name, 4)])
 
 
 @SECTION.check(11, _SEMANTICS, needs=Need.RESOURCES)

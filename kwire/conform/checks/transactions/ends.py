@@ -39,11 +39,11 @@ def _accepts(*, committed: bool, verb: str) -> Any:
     return accepts
 
 
-@SECTION.broker_check(3, _REQUEST)
-async def _(server: Server) -> None:
-    """A transaction that has not begun gets INVALID_TXN_STATE."""
+@SECTION.broker_refuses(3, _REQUEST, ErrorCode.INVALID_TXN_STATE)
+async def _(server: Server) -> Any:
+    """A transaction that has not begun gets"""
     transaction = await transactional_producer(server)
-    expect_error(await transaction.end(), ErrorCode.INVALID_TXN_STATE)
+    return await transaction.end()
 
 
 def _repeats(*, committed: bool, verb: str) -> Any:
@@ -66,24 +66,22 @@ def _contradicts(*, committed: bool, sentence: str) -> Any:
     return contradicts
 
 
-@SECTION.broker_check(8, _REQUEST)
-async def _(server: Server) -> None:
-    """An unknown transactional id gets INVALID_PRODUCER_ID_MAPPING."""
+@SECTION.broker_refuses(8, _REQUEST, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+async def _(server: Server) -> Any:
+    """An unknown transactional id gets"""
     transaction = await transactional_producer(server)
     name = server.name()
     transaction.coordinator = await server.coordinator(name, of_transactions=True)
-    expect_error(
-        await transaction.end(transactional_id=name), ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    )
+    return await transaction.end(transactional_id=name)
 
 
-@SECTION.broker_check(9, _REQUEST)
-async def _(server: Server) -> None:
-    """A foreign producer id gets INVALID_PRODUCER_ID_MAPPING."""
+@SECTION.broker_refuses(9, _REQUEST, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+async def _(server: Server) -> Any:
+    """A foreign producer id gets"""
     transaction = await transactional_producer(server)
     await transaction.begin()
     wrong = transaction.producer.producer_id + 10**9
-    expect_error(await transaction.end(producer_id=wrong), ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    return await transaction.end(producer_id=wrong)
 
 
 def _refuses_epoch(version: int, code: int, error: str) -> Any:
@@ -163,12 +161,12 @@ async def _(server: Server) -> None:
     expect_equal("markers", [marker.type for marker in found], [ControlRecordType.ABORT])
 
 
-@SECTION.broker_check(19, _REQUEST)
-async def _(server: Server) -> None:
-    """A broker that does not coordinate the id answers NOT_COORDINATOR."""
+@SECTION.broker_refuses(19, _REQUEST, ErrorCode.NOT_COORDINATOR)
+async def _(server: Server) -> Any:
+    """A broker that does not coordinate the id answers"""
     transaction = await transactional_producer(server)
     transaction.coordinator = await server.another_node(transaction.coordinator)
-    expect_error(await transaction.end(), ErrorCode.NOT_COORDINATOR)
+    return await transaction.end()
 
 
 SECTION[1] = _accepts(committed=True, verb="committed")

@@ -104,12 +104,12 @@ async def _(server: Server) -> None:
     expect_equal("state", (await offsets.transaction.describe()).transaction_state, "Ongoing")
 
 
-@SECTION.broker_check(3, _ADD)
-async def _(server: Server) -> None:
-    """AddOffsetsToTxn with a foreign producer id gets INVALID_PRODUCER_ID_MAPPING."""
+@SECTION.broker_refuses(3, _ADD, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+async def _(server: Server) -> Any:
+    """AddOffsetsToTxn with a foreign producer id gets"""
     offsets = await _offsets(server)
     wrong = offsets.transaction.producer.producer_id + 10**9
-    expect_error(await offsets.add(producer_id=wrong), ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    return await offsets.add(producer_id=wrong)
 
 
 def _refuses_epoch(version: int, code: int, error: str) -> Any:
@@ -130,12 +130,12 @@ async def _(server: Server) -> None:
     expect_equal("offset", (await offsets.fetch()).committed_offset, -1)
 
 
-@SECTION.broker_check(7, _STABLE)
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(7, _STABLE, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+async def _(server: Server) -> Any:
     """With require_stable OffsetFetch gets UNSTABLE_OFFSET_COMMIT while one is pending."""
     offsets = await _offsets(server)
     await offsets.pending(5)
-    expect_error(await offsets.fetch(stable=True), ErrorCode.UNSTABLE_OFFSET_COMMIT)
+    return await offsets.fetch(stable=True)
 
 
 async def _ended(offsets: _Offsets, *, committed: bool) -> int:
@@ -175,14 +175,14 @@ async def _(server: Server) -> None:
     expect_equal("offset", await _ended(offsets, committed=False), 5)
 
 
-@SECTION.broker_check(10, kip(447))
-async def _(server: Server) -> None:
-    """A member that the group does not have gets UNKNOWN_MEMBER_ID."""
+@SECTION.broker_refuses(10, kip(447), ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
+async def _(server: Server) -> Any:
+    """A member that the group does not have gets"""
     offsets = await _offsets(server)
     offsets.coordinator.demand(TxnOffsetCommitRequest, _WITH_MEMBER)
     expect_error(await offsets.add(), ErrorCode.NONE)
     answer = await offsets.commit(5, member_id="nobody", generation_id_or_member_epoch=1)
-    expect_error(answer, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
+    return answer
 
 
 @SECTION.broker_check(11, kip(447))

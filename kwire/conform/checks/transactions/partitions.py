@@ -41,26 +41,24 @@ async def _(server: Server) -> None:
     expect_error(await transaction.add(0), ErrorCode.NONE)
 
 
-@SECTION.broker_check(2, _REQUEST)
-async def _(server: Server) -> None:
-    """An unknown transactional id gets INVALID_PRODUCER_ID_MAPPING."""
+@SECTION.broker_refuses(2, _REQUEST, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+async def _(server: Server) -> Any:
+    """An unknown transactional id gets"""
     transaction = await transactional_producer(server)
     name = server.name()
     other = await server.coordinator(name, of_transactions=True)
     transaction = CheckedTransaction(
         server=server, coordinator=other, producer=transaction.producer
     )
-    expect_error(
-        await transaction.add(0, transactional_id=name), ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    )
+    return await transaction.add(0, transactional_id=name)
 
 
-@SECTION.broker_check(3, _REQUEST)
-async def _(server: Server) -> None:
-    """A producer id that is not the transactional id's gets INVALID_PRODUCER_ID_MAPPING."""
+@SECTION.broker_refuses(3, _REQUEST, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+async def _(server: Server) -> Any:
+    """A producer id that is not the transactional id's gets"""
     transaction = await transactional_producer(server)
     wrong = transaction.producer.producer_id + 10**9
-    expect_error(await transaction.add(0, producer_id=wrong), ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    return await transaction.add(0, producer_id=wrong)
 
 
 def _refuses_epoch(version: int, code: int, error: str) -> Any:
@@ -73,17 +71,18 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-@SECTION.broker_check(6, kafka("TransactionCoordinator.handleAddPartitionsToTransaction"))
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(
+    6,
+    kafka("TransactionCoordinator.handleAddPartitionsToTransaction"),
+    ErrorCode.PRODUCER_FENCED,
+    differs=(ErrorCode.INVALID_PRODUCER_EPOCH,),
+)
+async def _(server: Server) -> Any:
     """An epoch that no producer was given gets PRODUCER_FENCED; INVALID_PRODUCER_EPOCH by
     KIP-98."""
     transaction = await transactional_producer(server)
     epoch = transaction.producer.epoch + 1
-    expect_error(
-        await transaction.add(0, producer_epoch=epoch, version=_FENCED),
-        ErrorCode.PRODUCER_FENCED,
-        differs=(ErrorCode.INVALID_PRODUCER_EPOCH,),
-    )
+    return await transaction.add(0, producer_epoch=epoch, version=_FENCED)
 
 
 @SECTION.broker_check(7, _REQUEST)
@@ -95,12 +94,12 @@ async def _(server: Server) -> None:
     expect_equal("errors", codes, [3, 55])
 
 
-@SECTION.broker_check(8, _REQUEST)
-async def _(server: Server) -> None:
-    """After a refused request the transaction has not begun: EndTxn gets INVALID_TXN_STATE."""
+@SECTION.broker_refuses(8, _REQUEST, ErrorCode.INVALID_TXN_STATE)
+async def _(server: Server) -> Any:
+    """After a refused request the transaction has not begun: EndTxn gets"""
     transaction = await transactional_producer(server)
     await transaction.add(0, also=(server.name(),))
-    expect_error(await transaction.end(), ErrorCode.INVALID_TXN_STATE)
+    return await transaction.end()
 
 
 @SECTION.broker_check(9, _REQUEST)

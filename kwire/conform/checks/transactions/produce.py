@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.transactions.transaction import (
     ended_transaction,
@@ -27,78 +29,69 @@ async def _(server: Server) -> None:
     expect_equal("offset", await transaction.producer.append(0), 0)
 
 
-@SECTION.broker_check(2, _VERIFICATION)
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(
+    2, _VERIFICATION, ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE
+)
+async def _(server: Server) -> Any:
     """A transactional batch outside a transaction gets INVALID_TXN_STATE or
     TRANSACTION_ABORTABLE."""
     transaction = await transactional_producer(server)
-    expect_error(
-        await transaction.producer.produce(0),
-        ErrorCode.INVALID_TXN_STATE,
-        ErrorCode.TRANSACTION_ABORTABLE,
-    )
+    return await transaction.producer.produce(0)
 
 
-@SECTION.broker_check(3, _VERIFICATION)
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(
+    3, _VERIFICATION, ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE
+)
+async def _(server: Server) -> Any:
     """A transactional batch for a partition that was not added is refused in the same way."""
     transaction = await transactional_producer(server, partitions=2)
     await transaction.begin(0)
-    expect_error(
-        await transaction.producer.produce(0, partition=1),
-        ErrorCode.INVALID_TXN_STATE,
-        ErrorCode.TRANSACTION_ABORTABLE,
-    )
+    return await transaction.producer.produce(0, partition=1)
 
 
-@SECTION.broker_check(4, _VERIFICATION)
-async def _(server: Server) -> None:
+@SECTION.broker_refuses(
+    4, _VERIFICATION, ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE
+)
+async def _(server: Server) -> Any:
     """A late batch, after its transaction ended, is refused in the same way."""
     transaction = await ended_transaction(server)
-    expect_error(
-        await transaction.producer.produce(1),
-        ErrorCode.INVALID_TXN_STATE,
-        ErrorCode.TRANSACTION_ABORTABLE,
-    )
+    return await transaction.producer.produce(1)
 
 
-@SECTION.broker_check(5, kip(588))
-async def _(server: Server) -> None:
-    """A batch of a fenced producer gets INVALID_PRODUCER_EPOCH."""
+@SECTION.broker_refuses(5, kip(588), ErrorCode.INVALID_PRODUCER_EPOCH)
+async def _(server: Server) -> Any:
+    """A batch of a fenced producer gets"""
     older = await written_transaction(server)
     newer = await older.another_epoch()
     await newer.begin()
-    expect_error(await older.producer.produce(1), ErrorCode.INVALID_PRODUCER_EPOCH)
+    return await older.producer.produce(1)
 
 
-@SECTION.broker_check(6, kafka("ProducerAppendInfo.appendDataBatch"))
-async def _(server: Server) -> None:
-    """A plain batch of a producer with an open transaction in the partition gets
-    INVALID_TXN_STATE."""
+@SECTION.broker_refuses(6, kafka("ProducerAppendInfo.appendDataBatch"), ErrorCode.INVALID_TXN_STATE)
+async def _(server: Server) -> Any:
+    """A plain batch of a producer with an open transaction in the partition gets"""
     transaction = await written_transaction(server)
-    expect_error(
-        await transaction.producer.produce(1, is_transactional=False), ErrorCode.INVALID_TXN_STATE
-    )
+    return await transaction.producer.produce(1, is_transactional=False)
 
 
-@SECTION.broker_check(7, kafka("KafkaApis.handleProduceRequest"))
-async def _(server: Server) -> None:
-    """A transactional batch without a transactional id gets
-    TRANSACTIONAL_ID_AUTHORIZATION_FAILED."""
+@SECTION.broker_refuses(
+    7,
+    kafka("KafkaApis.handleProduceRequest"),
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    differs=(
+        ErrorCode.NONE,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.INVALID_RECORD,
+    ),
+)
+async def _(server: Server) -> Any:
+    """A transactional batch without a transactional id gets"""
     transaction = await transactional_producer(server)
     await transaction.begin()
     transaction.producer.transactional_id = None
     answer = await transaction.producer.produce(0, is_transactional=True)
-    expect_error(
-        answer,
-        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-        differs=(
-            ErrorCode.NONE,
-            ErrorCode.INVALID_REQUEST,
-            ErrorCode.INVALID_TXN_STATE,
-            ErrorCode.INVALID_RECORD,
-        ),
-    )
+    return answer
 
 
 @SECTION.broker_check(8, kip(98))

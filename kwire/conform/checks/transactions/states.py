@@ -60,13 +60,13 @@ def _completes(*, committed: bool, complete: str) -> Any:
     return completes
 
 
-@SECTION.broker_check(5, kip(664))
-async def _(server: Server) -> None:
-    """A transactional id that was not initialised gets TRANSACTIONAL_ID_NOT_FOUND."""
+@SECTION.broker_refuses(5, kip(664), ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+async def _(server: Server) -> Any:
+    """A transactional id that was not initialised gets"""
     name = server.name()
     coordinator = await server.coordinator(name, of_transactions=True)
     request = DescribeTransactionsRequest(transactional_ids=(name,))
-    expect_error(await coordinator.ask_coordinator(request), ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+    return await coordinator.ask_coordinator(request)
 
 
 @SECTION.broker_check(6, kip(664))
@@ -159,14 +159,12 @@ async def _(server: Server) -> None:
     expect(listed is None, "its id not among others", listed)
 
 
-@SECTION.broker_check(13, kip(1152))
-async def _(server: Server) -> None:
-    """A pattern that is no regular expression gets INVALID_REGULAR_EXPRESSION."""
+@SECTION.broker_refuses(13, kip(1152), ErrorCode.INVALID_REGULAR_EXPRESSION)
+async def _(server: Server) -> Any:
+    """A pattern that is no regular expression gets"""
     request = ListTransactionsRequest(transactional_id_pattern="(")
     connection = await server.connection()
-    expect_error(
-        await connection.ask_coordinator(request, _PATTERN), ErrorCode.INVALID_REGULAR_EXPRESSION
-    )
+    return await connection.ask_coordinator(request, _PATTERN)
 
 
 SECTION[3] = _completes(committed=True, complete="CompleteCommit")
