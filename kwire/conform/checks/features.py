@@ -45,6 +45,11 @@ def _validated(
     )
 
 
+async def _highest(server: Server) -> int:
+    connection = await server.connection()
+    return connection.version_for(ApiVersionsRequest())
+
+
 @SECTION.check(1, kip(584, "ApiVersions"))
 async def _(server: Server) -> None:
     """Every finalized level is one that the node supports."""
@@ -56,11 +61,6 @@ async def _(server: Server) -> None:
             continue
         holds = supported is not None and finalized.max_version in supported
         expect(holds, f"{name} {finalized} within what is supported", supported)
-
-
-async def _highest(server: Server) -> int:
-    connection = await server.connection()
-    return connection.version_for(ApiVersionsRequest())
 
 
 @SECTION.check(2, kip(778, "Feature Flags"))
@@ -92,29 +92,6 @@ async def _(server: Server) -> None:
     expect_equal("features from 0 on in v3", from_zero, [])
     named = {item.name for item in newer.supported_features}
     expect({item.name for item in older.supported_features} <= named, "all of v3 in v4", named)
-
-
-@SECTION.check(13, kip(778, "UpdateFeatures"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A request that is only validated changes nothing."""
-    quorum = await describe_quorum(server)
-    quorum.connection.demand(UpdateFeaturesRequest, 1)
-    before = await features_of(quorum.connection)
-    # A level that can be raised or lowered; which one does not matter.
-    ranges = before.supported_features
-    changeable = [
-        (name, other)
-        for name, level in before.finalized_features.items()
-        for other in (level.max_version - 1, level.max_version + 1)
-        if name in ranges and other in ranges[name] and name not in (_METADATA, "kraft.version")
-    ]
-    if not changeable:
-        raise Skipped("no feature has a second level")
-    name, level = changeable[0]
-    kind = _UPGRADE if level > before.finalized_features[name].max_version else _SAFE_DOWNGRADE
-    expect_error(await quorum.connection.ask(_update(name, level, kind)), ErrorCode.NONE)
-    after = await features_of(quorum.connection)
-    expect_equal(name, after.finalized_features.get(name), before.finalized_features[name])
 
 
 SECTION[5] = _validated(
@@ -160,3 +137,26 @@ SECTION[12] = _validated(
     _update("kraft.version", 9),
     _REFUSED,
 )
+
+
+@SECTION.check(13, kip(778, "UpdateFeatures"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A request that is only validated changes nothing."""
+    quorum = await describe_quorum(server)
+    quorum.connection.demand(UpdateFeaturesRequest, 1)
+    before = await features_of(quorum.connection)
+    # A level that can be raised or lowered; which one does not matter.
+    ranges = before.supported_features
+    changeable = [
+        (name, other)
+        for name, level in before.finalized_features.items()
+        for other in (level.max_version - 1, level.max_version + 1)
+        if name in ranges and other in ranges[name] and name not in (_METADATA, "kraft.version")
+    ]
+    if not changeable:
+        raise Skipped("no feature has a second level")
+    name, level = changeable[0]
+    kind = _UPGRADE if level > before.finalized_features[name].max_version else _SAFE_DOWNGRADE
+    expect_error(await quorum.connection.ask(_update(name, level, kind)), ErrorCode.NONE)
+    after = await features_of(quorum.connection)
+    expect_equal(name, after.finalized_features.get(name), before.finalized_features[name])

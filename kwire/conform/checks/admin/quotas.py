@@ -78,71 +78,6 @@ async def _quotas(server: Server, user: str) -> list[tuple[str, float]]:
     return [(value.key, value.value) for entry in answer.entries or () for value in entry.values]
 
 
-@SECTION.broker_check(18, _FILTERS)
-async def _(server: Server) -> None:
-    """A quota that was set is soon described, and gone once it is removed."""
-    user = server.name()
-    (await server.connection()).demand_since(DescribeClientQuotasRequest, 0)
-
-    async def remove() -> None:
-        await _alter(server, _entry({"user": user}, _RATE, 0, True), validate_only=False)
-
-    async def has(quotas: list[tuple[str, float]]) -> bool:
-        return await _quotas(server, user) == quotas
-
-    server.remove_afterwards(f"quota of user {user}", remove)
-    entry = _entry({"user": user}, _RATE, 4096)
-    expect_error(await _alter(server, entry, validate_only=False), ErrorCode.NONE)
-    await server.wait_for("the quota", lambda: has([(_RATE, 4096.0)]))
-    await remove()
-    await server.wait_for("no quota", lambda: has([]))
-
-
-@SECTION.broker_check(19, kip(546, "AlterClientQuotas"))
-async def _(server: Server) -> None:
-    """A quota that is only validated is not set."""
-    user, other = server.name(), server.name()
-
-    async def remove() -> None:
-        entries = [_entry({"user": name}, _RATE, 0, True) for name in (user, other)]
-        await _alter(server, *entries, validate_only=False)
-
-    server.remove_afterwards(f"quotas of users {user}, {other}", remove)
-    expect_error(await _alter(server, _entry({"user": user}, _RATE, 4096)), ErrorCode.NONE)
-    # a later one that is set shows when the first would have been
-    entry = _entry({"user": other}, _RATE, 4096)
-    expect_error(await _alter(server, entry, validate_only=False), ErrorCode.NONE)
-
-    async def is_set() -> bool:
-        return bool(await _quotas(server, other))
-
-    await server.wait_for("the other quota", is_set)
-    expect_equal("quotas", await _quotas(server, user), [])
-
-
-@SECTION.refuses(
-    16,
-    kip(546, "AlterClientQuotas"),
-    ErrorCode.INVALID_REQUEST,
-    differs=(ErrorCode.NONE,),
-    needs=Need.NOTHING,
-)
-async def _(server: Server) -> Any:
-    """An entity that stands twice in a request gets"""
-    entry = _entry({"user": server.name()}, _RATE, 1)
-    return await _alter(server, entry, entry)
-
-
-@SECTION.check(17, kip(546, "AlterClientQuotas"))
-async def _(server: Server) -> None:
-    """One entity's error does not keep another's quota from being set."""
-    good, bad = server.name(), server.name()
-    entries = [_entry({"user": good}, _RATE, 1), _entry({"user": bad}, "no_such_quota", 1)]
-    answer = await _alter(server, *entries)
-    codes = {entry.entity[0].entity_name: entry.error_code for entry in answer.entries}
-    expect_equal("errors", codes, {good: 0, bad: 42})
-
-
 SECTION[1] = _bad_filter(
     "A filter on a type of entity that does not exist gets",
     ErrorCode.UNSUPPORTED_VERSION,
@@ -195,3 +130,68 @@ SECTION[15] = _bad_quota(
     {"user": "x", "ip": "127.0.0.1"},
     "connection_creation_rate",
 )
+
+
+@SECTION.refuses(
+    16,
+    kip(546, "AlterClientQuotas"),
+    ErrorCode.INVALID_REQUEST,
+    differs=(ErrorCode.NONE,),
+    needs=Need.NOTHING,
+)
+async def _(server: Server) -> Any:
+    """An entity that stands twice in a request gets"""
+    entry = _entry({"user": server.name()}, _RATE, 1)
+    return await _alter(server, entry, entry)
+
+
+@SECTION.check(17, kip(546, "AlterClientQuotas"))
+async def _(server: Server) -> None:
+    """One entity's error does not keep another's quota from being set."""
+    good, bad = server.name(), server.name()
+    entries = [_entry({"user": good}, _RATE, 1), _entry({"user": bad}, "no_such_quota", 1)]
+    answer = await _alter(server, *entries)
+    codes = {entry.entity[0].entity_name: entry.error_code for entry in answer.entries}
+    expect_equal("errors", codes, {good: 0, bad: 42})
+
+
+@SECTION.broker_check(18, _FILTERS)
+async def _(server: Server) -> None:
+    """A quota that was set is soon described, and gone once it is removed."""
+    user = server.name()
+    (await server.connection()).demand_since(DescribeClientQuotasRequest, 0)
+
+    async def remove() -> None:
+        await _alter(server, _entry({"user": user}, _RATE, 0, True), validate_only=False)
+
+    async def has(quotas: list[tuple[str, float]]) -> bool:
+        return await _quotas(server, user) == quotas
+
+    server.remove_afterwards(f"quota of user {user}", remove)
+    entry = _entry({"user": user}, _RATE, 4096)
+    expect_error(await _alter(server, entry, validate_only=False), ErrorCode.NONE)
+    await server.wait_for("the quota", lambda: has([(_RATE, 4096.0)]))
+    await remove()
+    await server.wait_for("no quota", lambda: has([]))
+
+
+@SECTION.broker_check(19, kip(546, "AlterClientQuotas"))
+async def _(server: Server) -> None:
+    """A quota that is only validated is not set."""
+    user, other = server.name(), server.name()
+
+    async def remove() -> None:
+        entries = [_entry({"user": name}, _RATE, 0, True) for name in (user, other)]
+        await _alter(server, *entries, validate_only=False)
+
+    server.remove_afterwards(f"quotas of users {user}, {other}", remove)
+    expect_error(await _alter(server, _entry({"user": user}, _RATE, 4096)), ErrorCode.NONE)
+    # a later one that is set shows when the first would have been
+    entry = _entry({"user": other}, _RATE, 4096)
+    expect_error(await _alter(server, entry, validate_only=False), ErrorCode.NONE)
+
+    async def is_set() -> bool:
+        return bool(await _quotas(server, other))
+
+    await server.wait_for("the other quota", is_set)
+    expect_equal("quotas", await _quotas(server, user), [])

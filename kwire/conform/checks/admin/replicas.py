@@ -72,6 +72,31 @@ async def _(server: Server) -> Any:
     return answer
 
 
+SECTION[3] = _refused_move(
+    "A partition that does not exist gets",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    partition_index=7,
+    replicas=(1,),
+)
+SECTION[4] = _refused_move(
+    "Replicas on a broker that does not exist get",
+    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    replicas=(_ABSENT,),
+)
+SECTION[5] = _refused_move(
+    "Replicas on a broker with a negative id get",
+    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    replicas=(-1,),
+)
+SECTION[6] = _refused_move(
+    "A broker twice among the replicas gets", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=(1, 1)
+)
+SECTION[7] = _refused_move("No replicas get", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=())
+SECTION[8] = _refused_move(
+    "Cancelling a reassignment that does not exist gets", ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+)
+
+
 @SECTION.check(9, _MOVES, needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """A partition that is not being reassigned is not listed."""
@@ -109,6 +134,14 @@ def _not_needed(sentence: str, kind: int) -> Check:
     return check
 
 
+SECTION[12] = _not_needed(
+    "If the preferred replica leads, its election gets ELECTION_NOT_NEEDED.", _PREFERRED
+)
+SECTION[13] = _not_needed(
+    "If there is a leader, an unclean election gets ELECTION_NOT_NEEDED.", _UNCLEAN
+)
+
+
 @SECTION.refuses(
     14,
     kip(460, "Public Interfaces"),
@@ -120,34 +153,3 @@ async def _(server: Server) -> Any:
     (await server.connection()).demand_since(ElectLeadersRequest, 1)
     answer = await _elect(server, server.name(), kind=_NO_ELECTION)
     return answer
-
-
-SECTION[3] = _refused_move(
-    "A partition that does not exist gets",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    partition_index=7,
-    replicas=(1,),
-)
-SECTION[4] = _refused_move(
-    "Replicas on a broker that does not exist get",
-    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-    replicas=(_ABSENT,),
-)
-SECTION[5] = _refused_move(
-    "Replicas on a broker with a negative id get",
-    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-    replicas=(-1,),
-)
-SECTION[6] = _refused_move(
-    "A broker twice among the replicas gets", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=(1, 1)
-)
-SECTION[7] = _refused_move("No replicas get", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=())
-SECTION[8] = _refused_move(
-    "Cancelling a reassignment that does not exist gets", ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
-)
-SECTION[12] = _not_needed(
-    "If the preferred replica leads, its election gets ELECTION_NOT_NEEDED.", _PREFERRED
-)
-SECTION[13] = _not_needed(
-    "If there is a leader, an unclean election gets ELECTION_NOT_NEEDED.", _UNCLEAN
-)

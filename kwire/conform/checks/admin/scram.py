@@ -71,15 +71,6 @@ def _refused(sentence: str, code: int, **fields: Any) -> Check:
     return check
 
 
-@SECTION.refuses(
-    9, _ALTER, ErrorCode.UNSUPPORTED_SASL_MECHANISM, differs=(ErrorCode.UNACCEPTABLE_CREDENTIAL,)
-)
-async def _(server: Server) -> Any:
-    """An unknown mechanism is reported before too few iterations."""
-    answer = await _upsert(server, server.name(), mechanism=_NO_MECHANISM, iterations=1)
-    return answer
-
-
 @SECTION.refuses(1, _DESCRIBE, ErrorCode.RESOURCE_NOT_FOUND, role=ServerRole.BROKER)
 async def _(server: Server) -> Any:
     """A user without credentials gets"""
@@ -112,6 +103,28 @@ async def _(server: Server) -> Any:
     return await _upsert(server, name, name)
 
 
+SECTION[6] = _refused(
+    "Fewer than 4096 iterations get", ErrorCode.UNACCEPTABLE_CREDENTIAL, iterations=4095
+)
+SECTION[7] = _refused(
+    "More than 16384 iterations get", ErrorCode.UNACCEPTABLE_CREDENTIAL, iterations=16_385
+)
+SECTION[8] = _refused(
+    "A mechanism that does not exist gets",
+    ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+    mechanism=_NO_MECHANISM,
+)
+
+
+@SECTION.refuses(
+    9, _ALTER, ErrorCode.UNSUPPORTED_SASL_MECHANISM, differs=(ErrorCode.UNACCEPTABLE_CREDENTIAL,)
+)
+async def _(server: Server) -> Any:
+    """An unknown mechanism is reported before too few iterations."""
+    answer = await _upsert(server, server.name(), mechanism=_NO_MECHANISM, iterations=1)
+    return answer
+
+
 @SECTION.broker_check(10, _DESCRIBE)
 async def _(server: Server) -> None:
     """A credential is described by mechanism and iterations."""
@@ -142,16 +155,3 @@ async def _(server: Server) -> None:
     answer = await server.ask(DescribeUserScramCredentialsRequest(users=None))
     users = [result.user for result in answer.results]
     expect(name in users, f"{name} among the users", users)
-
-
-SECTION[6] = _refused(
-    "Fewer than 4096 iterations get", ErrorCode.UNACCEPTABLE_CREDENTIAL, iterations=4095
-)
-SECTION[7] = _refused(
-    "More than 16384 iterations get", ErrorCode.UNACCEPTABLE_CREDENTIAL, iterations=16_385
-)
-SECTION[8] = _refused(
-    "A mechanism that does not exist gets",
-    ErrorCode.UNSUPPORTED_SASL_MECHANISM,
-    mechanism=_NO_MECHANISM,
-)

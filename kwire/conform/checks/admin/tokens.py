@@ -36,6 +36,34 @@ def _no_token(sentence: str, request: Request, role: ServerRole = ServerRole.ANY
     return check
 
 
+SECTION[1] = _no_token(
+    "Without a login no token is created.", CreateDelegationTokenRequest(max_lifetime_ms=-1)
+)
+SECTION[2] = _no_token(
+    "Without a login no token is renewed.", RenewDelegationTokenRequest(hmac=_HMAC)
+)
+SECTION[3] = _no_token(
+    "Without a login no token is expired.", ExpireDelegationTokenRequest(hmac=_HMAC)
+)
+SECTION[4] = _no_token(
+    "Without a login no tokens are described.",
+    DescribeDelegationTokenRequest(owners=None),
+    ServerRole.BROKER,
+)
+
+
+def _any_acl(operation: AclOperation) -> DescribeAclsRequest:
+    return DescribeAclsRequest(
+        resource_type_filter=AclResourceType.ANY,
+        resource_name_filter=None,
+        pattern_type_filter=PatternType.ANY,
+        principal_filter=None,
+        host_filter=None,
+        operation=operation,
+        permission_type=AclPermission.ANY,
+    )
+
+
 @SECTION.check(5, kip(140, "Public Interfaces"))
 async def _(server: Server) -> None:
     """Without an authorizer listing and deleting ACLs gets SECURITY_DISABLED."""
@@ -62,32 +90,6 @@ async def _(server: Server) -> None:
     expect_equal("results", (await server.ask(CreateAclsRequest())).results, [])
 
 
-def _any_acl(operation: AclOperation) -> DescribeAclsRequest:
-    return DescribeAclsRequest(
-        resource_type_filter=AclResourceType.ANY,
-        resource_name_filter=None,
-        pattern_type_filter=PatternType.ANY,
-        principal_filter=None,
-        host_filter=None,
-        operation=operation,
-        permission_type=AclPermission.ANY,
-    )
-
-
-SECTION[1] = _no_token(
-    "Without a login no token is created.", CreateDelegationTokenRequest(max_lifetime_ms=-1)
-)
-SECTION[2] = _no_token(
-    "Without a login no token is renewed.", RenewDelegationTokenRequest(hmac=_HMAC)
-)
-SECTION[3] = _no_token(
-    "Without a login no token is expired.", ExpireDelegationTokenRequest(hmac=_HMAC)
-)
-SECTION[4] = _no_token(
-    "Without a login no tokens are described.",
-    DescribeDelegationTokenRequest(owners=None),
-    ServerRole.BROKER,
-)
 SECTION[7] = exchange(
     "A filter with the operation UNKNOWN gets INVALID_REQUEST, or ends the connection.",
     kafka("DescribeAclsRequest.normalizeAndValidate"),

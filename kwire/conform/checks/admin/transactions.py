@@ -38,6 +38,15 @@ def _of_topic(sentence: str, name: str, code: int, *others: int) -> Check:
     return check
 
 
+SECTION[1] = _of_topic("A topic that does not exist gets", "", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+SECTION[2] = _of_topic(
+    "A name that no topic can have gets",
+    "bad name",
+    ErrorCode.INVALID_TOPIC_EXCEPTION,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+)
+
+
 @SECTION.broker_check(3, _PRODUCERS)
 async def _(server: Server) -> None:
     """A partition without idempotent producers lists no producers."""
@@ -71,6 +80,16 @@ async def _(server: Server) -> None:
     )
 
 
+SECTION[5] = exchange(
+    "An empty transactional id gets",
+    _TRANSACTIONS,
+    send=DescribeTransactionsRequest(transactional_ids=("",)),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+    differs=answers(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND) | answers(ErrorCode.NOT_COORDINATOR),
+    role=_BROKER,
+)
+
+
 @SECTION.check(6, _LIST, role=_BROKER)
 async def _(server: Server) -> None:
     """A state that does not exist is named in the answer as unknown."""
@@ -88,20 +107,3 @@ async def _(server: Server) -> Any:
     connection.demand_since(ListTransactionsRequest, 2)
     request = ListTransactionsRequest(transactional_id_pattern="(")
     return await connection.ask_coordinator(request)
-
-
-SECTION[1] = _of_topic("A topic that does not exist gets", "", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-SECTION[2] = _of_topic(
-    "A name that no topic can have gets",
-    "bad name",
-    ErrorCode.INVALID_TOPIC_EXCEPTION,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-)
-SECTION[5] = exchange(
-    "An empty transactional id gets",
-    _TRANSACTIONS,
-    send=DescribeTransactionsRequest(transactional_ids=("",)),
-    expect=answers(ErrorCode.INVALID_REQUEST),
-    differs=answers(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND) | answers(ErrorCode.NOT_COORDINATOR),
-    role=_BROKER,
-)

@@ -48,14 +48,6 @@ async def _(server: Server) -> None:
     expect_equal("endpoint type", answer.endpoint_type, _CONTROLLERS if is_controller else _BROKERS)
 
 
-@SECTION.refuses(5, _TYPES, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, ErrorCode.MISMATCHED_ENDPOINT_TYPE)
-async def _(server: Server) -> Any:
-    """An endpoint type that does not exist gets"""
-    (await server.connection()).demand_since(DescribeClusterRequest, 1)
-    answer = await server.ask(DescribeClusterRequest(endpoint_type=77))
-    return answer
-
-
 @SECTION.refuses(3, _TYPES, ErrorCode.MISMATCHED_ENDPOINT_TYPE, role=ServerRole.BROKER)
 async def _(server: Server) -> Any:
     """A broker that is asked for controllers answers"""
@@ -68,6 +60,14 @@ async def _(server: Server) -> Any:
     """A controller that is asked for brokers answers"""
     (await server.connection()).demand_since(DescribeClusterRequest, 1)
     return await server.ask(DescribeClusterRequest(endpoint_type=_BROKERS))
+
+
+@SECTION.refuses(5, _TYPES, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, ErrorCode.MISMATCHED_ENDPOINT_TYPE)
+async def _(server: Server) -> Any:
+    """An endpoint type that does not exist gets"""
+    (await server.connection()).demand_since(DescribeClusterRequest, 1)
+    answer = await server.ask(DescribeClusterRequest(endpoint_type=77))
+    return answer
 
 
 @SECTION.check(6, kip(78, "Cluster Id"))

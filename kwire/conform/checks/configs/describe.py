@@ -80,6 +80,47 @@ async def _known(server: Server, name: str) -> None:
     await server.wait_for(f"configurations of {name}", found)
 
 
+SECTION[1] = _refused(
+    "A topic that does not exist gets",
+    guide("Error Codes"),
+    ResourceType.TOPIC,
+    "",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+)
+SECTION[2] = _refused(
+    "A name that no topic can have gets",
+    _JAVA,
+    ResourceType.TOPIC,
+    "bad name",
+    ErrorCode.INVALID_TOPIC_EXCEPTION,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+)
+SECTION[3] = _refused(
+    "A broker other than the one asked gets",
+    kip(133, "DescribeConfigs"),
+    ResourceType.BROKER,
+    _ABSENT,
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[4] = _refused(
+    "A broker whose name is no number gets",
+    _JAVA,
+    ResourceType.BROKER,
+    "one",
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[5] = _refused(
+    "A type of resource that does not exist gets", _JAVA, _NO_TYPE, "x", ErrorCode.INVALID_REQUEST
+)
+SECTION[6] = _refused(
+    "The loggers of another node get",
+    kip(412, "Public Interfaces"),
+    ResourceType.BROKER_LOGGER,
+    _ABSENT,
+    ErrorCode.INVALID_REQUEST,
+)
+
+
 @SECTION.check(7, schema("DescribeConfigsRequest"), needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """If the keys are null, all are described."""
@@ -208,44 +249,3 @@ async def _(server: Server) -> None:
     types = {config.name: config.config_type for config in result.configs}
     expect_equal("types", types, {name: _TYPES[name] for name in types})
     expect(types, "configurations", "none")
-
-
-SECTION[1] = _refused(
-    "A topic that does not exist gets",
-    guide("Error Codes"),
-    ResourceType.TOPIC,
-    "",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-)
-SECTION[2] = _refused(
-    "A name that no topic can have gets",
-    _JAVA,
-    ResourceType.TOPIC,
-    "bad name",
-    ErrorCode.INVALID_TOPIC_EXCEPTION,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-)
-SECTION[3] = _refused(
-    "A broker other than the one asked gets",
-    kip(133, "DescribeConfigs"),
-    ResourceType.BROKER,
-    _ABSENT,
-    ErrorCode.INVALID_REQUEST,
-)
-SECTION[4] = _refused(
-    "A broker whose name is no number gets",
-    _JAVA,
-    ResourceType.BROKER,
-    "one",
-    ErrorCode.INVALID_REQUEST,
-)
-SECTION[5] = _refused(
-    "A type of resource that does not exist gets", _JAVA, _NO_TYPE, "x", ErrorCode.INVALID_REQUEST
-)
-SECTION[6] = _refused(
-    "The loggers of another node get",
-    kip(412, "Public Interfaces"),
-    ResourceType.BROKER_LOGGER,
-    _ABSENT,
-    ErrorCode.INVALID_REQUEST,
-)

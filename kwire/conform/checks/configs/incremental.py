@@ -112,6 +112,47 @@ async def _(server: Server) -> Any:
     return await _alter(server, _resource(server.name(), change))
 
 
+SECTION[3] = _refused(
+    "A configuration that topics do not have gets",
+    guide("Error Codes"),
+    _Change(_SET, "1", "no.such.config"),
+    ErrorCode.INVALID_CONFIG,
+)
+SECTION[4] = _refused(
+    "A value that is not of its configuration's type gets",
+    guide("Error Codes"),
+    _Change(_SET, "soon"),
+    ErrorCode.INVALID_CONFIG,
+)
+SECTION[5] = _refused(
+    "SET without a value gets",
+    _JAVA,
+    _Change(_SET),
+    ErrorCode.INVALID_REQUEST,
+    ErrorCode.INVALID_CONFIG,
+    role=ServerRole.BROKER,
+)
+SECTION[6] = _refused(
+    "APPEND to a key that is not a list gets",
+    _KIP,
+    _Change(_APPEND, "1000"),
+    ErrorCode.INVALID_CONFIG,
+    ErrorCode.INVALID_REQUEST,
+)
+SECTION[7] = _refused(
+    "SUBTRACT from a key that is not a list gets",
+    _KIP,
+    _Change(_SUBTRACT, "1000"),
+    ErrorCode.INVALID_CONFIG,
+    ErrorCode.INVALID_REQUEST,
+)
+
+
+async def _is_led(server: Server) -> bool:
+    change = _resource("", _Change(_SET, "1", "log.cleaner.threads"), kind=_BROKERS)
+    return first_error(await _alter(server, change, validate_only=True)) == ErrorCode.NONE
+
+
 @SECTION.check(8, _KIP, needs=Need.THROW_AWAY, alone=True)
 async def _(server: Server) -> None:
     """An unknown operation gets INVALID_REQUEST, and the controller does not resign."""
@@ -123,18 +164,6 @@ async def _(server: Server) -> None:
         await asyncio.sleep(_RESIGNATION)
         await server.wait_for("an active controller", lambda: _is_led(server))
     expect_error(answer, _INVALID_REQUEST)
-
-
-async def _is_led(server: Server) -> bool:
-    change = _resource("", _Change(_SET, "1", "log.cleaner.threads"), kind=_BROKERS)
-    return first_error(await _alter(server, change, validate_only=True)) == ErrorCode.NONE
-
-
-@SECTION.check(12, _JAVA)
-async def _(server: Server) -> None:
-    """A type of resource that does not exist gets INVALID_REQUEST or UNSUPPORTED_VERSION."""
-    answer = await _alter(server, _resource("kwire-conform", _Change(_SET, "1"), kind=_NO_TYPE))
-    expect_error(answer, _INVALID_REQUEST, _UNSUPPORTED_VERSION)
 
 
 @SECTION.broker_refuses(9, _KIP, ErrorCode.INVALID_REQUEST)
@@ -165,6 +194,25 @@ async def _(server: Server) -> Any:
     )
     request = a33_alter_configs.AlterConfigsRequest(resources=[resource] * 2, validate_only=True)
     return await server.ask(request, timeout=3.0)
+
+
+@SECTION.check(12, _JAVA)
+async def _(server: Server) -> None:
+    """A type of resource that does not exist gets INVALID_REQUEST or UNSUPPORTED_VERSION."""
+    answer = await _alter(server, _resource("kwire-conform", _Change(_SET, "1"), kind=_NO_TYPE))
+    expect_error(answer, _INVALID_REQUEST, _UNSUPPORTED_VERSION)
+
+
+SECTION[13] = exchange(
+    "A key that is fixed while a broker runs gets",
+    kip(226, "Proposed Changes"),
+    send=IncrementalAlterConfigsRequest(
+        resources=[_resource("", _Change(_SET, "7", "broker.id"), kind=_BROKERS)],
+        validate_only=True,
+    ),
+    expect=answers(ErrorCode.INVALID_REQUEST) | answers(ErrorCode.INVALID_CONFIG),
+    role=ServerRole.BROKER,
+)
 
 
 @SECTION.broker_check(14, _KIP)
@@ -251,49 +299,3 @@ async def _(server: Server) -> None:
     answer = await _alter(server, _resource(other, change), _resource(topic, change))
     codes = {result.resource_name: result.error_code for result in answer.responses}
     expect_equal("errors", codes, {other: 3, topic: 0})
-
-
-SECTION[3] = _refused(
-    "A configuration that topics do not have gets",
-    guide("Error Codes"),
-    _Change(_SET, "1", "no.such.config"),
-    ErrorCode.INVALID_CONFIG,
-)
-SECTION[4] = _refused(
-    "A value that is not of its configuration's type gets",
-    guide("Error Codes"),
-    _Change(_SET, "soon"),
-    ErrorCode.INVALID_CONFIG,
-)
-SECTION[5] = _refused(
-    "SET without a value gets",
-    _JAVA,
-    _Change(_SET),
-    ErrorCode.INVALID_REQUEST,
-    ErrorCode.INVALID_CONFIG,
-    role=ServerRole.BROKER,
-)
-SECTION[6] = _refused(
-    "APPEND to a key that is not a list gets",
-    _KIP,
-    _Change(_APPEND, "1000"),
-    ErrorCode.INVALID_CONFIG,
-    ErrorCode.INVALID_REQUEST,
-)
-SECTION[7] = _refused(
-    "SUBTRACT from a key that is not a list gets",
-    _KIP,
-    _Change(_SUBTRACT, "1000"),
-    ErrorCode.INVALID_CONFIG,
-    ErrorCode.INVALID_REQUEST,
-)
-SECTION[13] = exchange(
-    "A key that is fixed while a broker runs gets",
-    kip(226, "Proposed Changes"),
-    send=IncrementalAlterConfigsRequest(
-        resources=[_resource("", _Change(_SET, "7", "broker.id"), kind=_BROKERS)],
-        validate_only=True,
-    ),
-    expect=answers(ErrorCode.INVALID_REQUEST) | answers(ErrorCode.INVALID_CONFIG),
-    role=ServerRole.BROKER,
-)

@@ -52,17 +52,6 @@ async def _(server: Server) -> None:
     expect_error(decoded.body, ErrorCode.NONE)
 
 
-@SECTION.check(8, _FORWARDED, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
-async def _(server: Server) -> None:
-    """NOT_CONTROLLER to a request in an envelope stands on the envelope."""
-    quorum: DescribedQuorum = await describe_quorum(server)
-    connection = await server.node(quorum.follower_id)
-    request = CHANGES["UnregisterBroker"]
-    answer = await connection.ask(_envelope(request, 0))
-    expect_equal("error code of the envelope", answer.error_code, 41)
-    expect(not answer.response_data, "no response in it", answer.response_data)
-
-
 SECTION[2] = leader_exchange(
     "An API that brokers do not forward is refused in an envelope.",
     _FORWARDED,
@@ -99,3 +88,14 @@ SECTION[7] = leader_exchange(
     send=_send(_envelope(_LIST, 0).replace(client_host_address=b"\x7f\x00\x01")),
     expect=answers(ErrorCode.INVALID_REQUEST),
 )
+
+
+@SECTION.check(8, _FORWARDED, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
+async def _(server: Server) -> None:
+    """NOT_CONTROLLER to a request in an envelope stands on the envelope."""
+    quorum: DescribedQuorum = await describe_quorum(server)
+    connection = await server.node(quorum.follower_id)
+    request = CHANGES["UnregisterBroker"]
+    answer = await connection.ask(_envelope(request, 0))
+    expect_equal("error code of the envelope", answer.error_code, 41)
+    expect(not answer.response_data, "no response in it", answer.response_data)

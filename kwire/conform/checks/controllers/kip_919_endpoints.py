@@ -39,60 +39,6 @@ async def _cluster(server: Server, request: DescribeClusterRequest) -> DescribeC
     return answer
 
 
-@SECTION.check(8, _TYPES, role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """The controller id is the active controller's, or -1 where it is not known."""
-    active = (await describe_quorum(server)).leader_id
-    answer = await _cluster(server, _ask(_CONTROLLERS))
-    expect_equal("controller id", answer.controller_id, active, -1)
-
-
-@SECTION.check(9, _TYPES, role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """Every controller that is listed answers at its address."""
-    for node in (await _cluster(server, _ask(_CONTROLLERS))).brokers:
-        address = server.target.nodes.get(node.broker_id, Address(node.host, node.port))
-        answer = await (await server.new_connection(address)).ask(_ask(_CONTROLLERS))
-        expect_error(answer, ErrorCode.NONE)
-
-
-@SECTION.check(10, _TYPES, role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """The voters of the quorum are listed."""
-    listed = {node.broker_id for node in (await _cluster(server, _ask(_CONTROLLERS))).brokers}
-    voters = set((await describe_quorum(server)).voters)
-    expect(voters <= listed, f"the voters {sorted(voters)}", sorted(listed))
-
-
-@SECTION.check(11, _TYPES, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
-async def _(server: Server) -> None:
-    """All controllers list the same controllers, with the same cluster id."""
-    first = await _cluster(server, _ask(_CONTROLLERS))
-    nodes = sorted((node.broker_id, node.host, node.port) for node in first.brokers)
-    for node_id in server.target.nodes:
-        answer = await (await server.node(node_id)).ask(_ask(_CONTROLLERS))
-        expect_equal("cluster id", answer.cluster_id, first.cluster_id)
-        came = sorted((node.broker_id, node.host, node.port) for node in answer.brokers)
-        expect_equal("controllers", came, nodes)
-
-
-@SECTION.check(12, kip(1073, "Public Interfaces"), role=ServerRole.BROKER)
-async def _(server: Server) -> None:
-    """Fenced brokers are listed only when they are asked for, and then marked."""
-    (await server.connection()).demand(DescribeClusterRequest, 2)
-    unfenced = await _cluster(server, _ask(_BROKERS))
-    everyone = await _cluster(server, _ask(_BROKERS, fenced=True))
-    expect(not any(n.is_fenced for n in unfenced.brokers), "no fenced broker", unfenced.brokers)
-    listed = {node.broker_id for node in everyone.brokers if not node.is_fenced}
-    expect_equal("unfenced brokers", listed, {node.broker_id for node in unfenced.brokers})
-
-
-@SECTION.check(14, kip(919, "Overview"), role=ServerRole.BROKER)
-async def _(server: Server) -> None:
-    """A broker describes the quorum, and forwards the request for it."""
-    expect_error(await server.ask(quorum_request()), ErrorCode.NONE)
-
-
 SECTION[1] = exchange(
     "A controller that is asked for controllers lists them and names the type.",
     _TYPES,
@@ -151,6 +97,56 @@ SECTION[7] = exchange(
     expect=answers(_UNSUPPORTED),
     role=ServerRole.BROKER,
 )
+
+
+@SECTION.check(8, _TYPES, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """The controller id is the active controller's, or -1 where it is not known."""
+    active = (await describe_quorum(server)).leader_id
+    answer = await _cluster(server, _ask(_CONTROLLERS))
+    expect_equal("controller id", answer.controller_id, active, -1)
+
+
+@SECTION.check(9, _TYPES, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """Every controller that is listed answers at its address."""
+    for node in (await _cluster(server, _ask(_CONTROLLERS))).brokers:
+        address = server.target.nodes.get(node.broker_id, Address(node.host, node.port))
+        answer = await (await server.new_connection(address)).ask(_ask(_CONTROLLERS))
+        expect_error(answer, ErrorCode.NONE)
+
+
+@SECTION.check(10, _TYPES, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """The voters of the quorum are listed."""
+    listed = {node.broker_id for node in (await _cluster(server, _ask(_CONTROLLERS))).brokers}
+    voters = set((await describe_quorum(server)).voters)
+    expect(voters <= listed, f"the voters {sorted(voters)}", sorted(listed))
+
+
+@SECTION.check(11, _TYPES, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
+async def _(server: Server) -> None:
+    """All controllers list the same controllers, with the same cluster id."""
+    first = await _cluster(server, _ask(_CONTROLLERS))
+    nodes = sorted((node.broker_id, node.host, node.port) for node in first.brokers)
+    for node_id in server.target.nodes:
+        answer = await (await server.node(node_id)).ask(_ask(_CONTROLLERS))
+        expect_equal("cluster id", answer.cluster_id, first.cluster_id)
+        came = sorted((node.broker_id, node.host, node.port) for node in answer.brokers)
+        expect_equal("controllers", came, nodes)
+
+
+@SECTION.check(12, kip(1073, "Public Interfaces"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """Fenced brokers are listed only when they are asked for, and then marked."""
+    (await server.connection()).demand(DescribeClusterRequest, 2)
+    unfenced = await _cluster(server, _ask(_BROKERS))
+    everyone = await _cluster(server, _ask(_BROKERS, fenced=True))
+    expect(not any(n.is_fenced for n in unfenced.brokers), "no fenced broker", unfenced.brokers)
+    listed = {node.broker_id for node in everyone.brokers if not node.is_fenced}
+    expect_equal("unfenced brokers", listed, {node.broker_id for node in unfenced.brokers})
+
+
 SECTION[13] = exchange(
     "A controller that is asked for fenced brokers refuses, or lists controllers only.",
     schema("DescribeClusterRequest", "IncludeFencedBrokers"),
@@ -159,3 +155,9 @@ SECTION[13] = exchange(
     expect=answers(ErrorCode.NONE) | answers(ErrorCode.INVALID_REQUEST) | answers(_MISMATCHED),
     role=ServerRole.CONTROLLER,
 )
+
+
+@SECTION.check(14, kip(919, "Overview"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """A broker describes the quorum, and forwards the request for it."""
+    expect_error(await server.ask(quorum_request()), ErrorCode.NONE)

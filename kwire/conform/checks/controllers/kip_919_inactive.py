@@ -60,19 +60,6 @@ def _changes(server: Server) -> Iterator[Member]:
         yield Member(id=name, run=run)
 
 
-@SECTION.check(8, kip(584, "ApiVersions"), role=_CONTROLLER, needs=_TWO)
-async def _(server: Server) -> None:
-    """A controller that does not lead has the same finalized features."""
-    connection, quorum = await _inactive(server)
-
-    async def caught_up() -> bool:
-        ours = (await features_of(quorum.connection)).finalized_features
-        return (await features_of(connection)).finalized_features == ours
-
-    # It may be a moment behind the leader.
-    expect_equal("same features", await server.wait_for("the same features", caught_up), True)
-
-
 SECTION[1] = family(
     "A controller that does not lead refuses every change with NOT_CONTROLLER.",
     _INACTIVE,
@@ -117,3 +104,16 @@ SECTION[7] = _asked(
     ErrorCode.NONE,
     _NOT_CONTROLLER,
 )
+
+
+@SECTION.check(8, kip(584, "ApiVersions"), role=_CONTROLLER, needs=_TWO)
+async def _(server: Server) -> None:
+    """A controller that does not lead has the same finalized features."""
+    connection, quorum = await _inactive(server)
+
+    async def caught_up() -> bool:
+        ours = (await features_of(quorum.connection)).finalized_features
+        return (await features_of(connection)).finalized_features == ours
+
+    # It may be a moment behind the leader.
+    expect_equal("same features", await server.wait_for("the same features", caught_up), True)

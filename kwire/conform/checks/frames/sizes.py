@@ -32,6 +32,31 @@ def _size(number: int) -> bytes:
     return number.to_bytes(4, "big", signed=True)
 
 
+SECTION[1] = sends("A negative size ends the connection.", _RECEIVE, _size(-1), differs=NOT_CLOSED)
+SECTION[2] = sends(
+    "The lowest size ends the connection.", _RECEIVE, _size(-(1 << 31)), differs=NOT_CLOSED
+)
+SECTION[3] = sends("A size of 0 ends the connection.", _HEADER, _size(0), differs=NOT_CLOSED)
+SECTION[4] = sends(
+    "The largest size is refused before its bytes come.",
+    _RECEIVE,
+    _size((1 << 31) - 1),
+    differs=NOT_CLOSED,
+)
+SECTION[5] = sends(
+    "A size one above the limit of 100 MiB is refused before its bytes come.",
+    _RECEIVE,
+    _size(_LIMIT + 1),
+    differs=NOT_CLOSED,
+)
+SECTION[6] = sends_each(
+    "A frame too short for a header ends the connection.",
+    _HEADER,
+    {f"{size}-bytes": sized(raw_header(API_VERSIONS, 0, 1)[:size]) for size in range(1, 8)},
+    differs=NOT_CLOSED,
+)
+
+
 @SECTION.check(7, guide("Network"))
 async def _(server: Server) -> None:
     """The server waits for the rest of a frame."""
@@ -64,29 +89,6 @@ async def _(server: Server) -> None:
     judge(await connection.reaction(API_VERSIONS, 0, 1), answers(ErrorCode.NONE))
 
 
-SECTION[1] = sends("A negative size ends the connection.", _RECEIVE, _size(-1), differs=NOT_CLOSED)
-SECTION[2] = sends(
-    "The lowest size ends the connection.", _RECEIVE, _size(-(1 << 31)), differs=NOT_CLOSED
-)
-SECTION[3] = sends("A size of 0 ends the connection.", _HEADER, _size(0), differs=NOT_CLOSED)
-SECTION[4] = sends(
-    "The largest size is refused before its bytes come.",
-    _RECEIVE,
-    _size((1 << 31) - 1),
-    differs=NOT_CLOSED,
-)
-SECTION[5] = sends(
-    "A size one above the limit of 100 MiB is refused before its bytes come.",
-    _RECEIVE,
-    _size(_LIMIT + 1),
-    differs=NOT_CLOSED,
-)
-SECTION[6] = sends_each(
-    "A frame too short for a header ends the connection.",
-    _HEADER,
-    {f"{size}-bytes": sized(raw_header(API_VERSIONS, 0, 1)[:size]) for size in range(1, 8)},
-    differs=NOT_CLOSED,
-)
 SECTION[10] = sends(
     "A request of 1 MiB is answered.",
     guide("Network"),

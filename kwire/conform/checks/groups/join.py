@@ -31,6 +31,41 @@ def _refuses(what: str, code: int, error: str, **fields: Any) -> Any:
     return refuses
 
 
+SECTION[1] = _refuses(
+    "An empty group id", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", group_id=""
+)
+SECTION[2] = _refuses(
+    "A session timeout of 1 ms",
+    ErrorCode.INVALID_SESSION_TIMEOUT,
+    "INVALID_SESSION_TIMEOUT",
+    session_timeout_ms=1,
+)
+SECTION[3] = _refuses(
+    "A session timeout of 24 days",
+    ErrorCode.INVALID_SESSION_TIMEOUT,
+    "INVALID_SESSION_TIMEOUT",
+    session_timeout_ms=2**31 - 1,
+)
+SECTION[4] = _refuses(
+    "A member id that no member was given",
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    "UNKNOWN_MEMBER_ID",
+    member_id="nobody",
+)
+SECTION[5] = _refuses(
+    "A member without protocols",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocols=[],
+)
+SECTION[6] = _refuses(
+    "An empty protocol type",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocol_type="",
+)
+
+
 @SECTION.broker_check(7, kip(394))
 async def _(server: Server) -> None:
     """A member that names no id gets one with MEMBER_ID_REQUIRED."""
@@ -119,40 +154,6 @@ def _refuses_second(what: str, **fields: Any) -> Any:
     return refuses
 
 
-_OTHER = [JoinGroupRequestProtocol(name="other", metadata=METADATA)]
-
-SECTION[1] = _refuses(
-    "An empty group id", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", group_id=""
-)
-SECTION[2] = _refuses(
-    "A session timeout of 1 ms",
-    ErrorCode.INVALID_SESSION_TIMEOUT,
-    "INVALID_SESSION_TIMEOUT",
-    session_timeout_ms=1,
-)
-SECTION[3] = _refuses(
-    "A session timeout of 24 days",
-    ErrorCode.INVALID_SESSION_TIMEOUT,
-    "INVALID_SESSION_TIMEOUT",
-    session_timeout_ms=2**31 - 1,
-)
-SECTION[4] = _refuses(
-    "A member id that no member was given",
-    ErrorCode.UNKNOWN_MEMBER_ID,
-    "UNKNOWN_MEMBER_ID",
-    member_id="nobody",
-)
-SECTION[5] = _refuses(
-    "A member without protocols",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocols=[],
-)
-SECTION[6] = _refuses(
-    "An empty protocol type",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocol_type="",
-)
 SECTION[13] = _refuses_second("Another protocol type than the group's", protocol_type="other")
+_OTHER = [JoinGroupRequestProtocol(name="other", metadata=METADATA)]
 SECTION[14] = _refuses_second("A member without a protocol of the others", protocols=_OTHER)

@@ -80,6 +80,54 @@ async def _(server: Server) -> None:
     expect_equal("member id", (await member.joined(_OWN_ID)).member_id, own)
 
 
+SECTION[5] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
+SECTION[6] = _refuses(
+    "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
+)
+SECTION[7] = _refuses("A join without topics", 42, "INVALID_REQUEST", subscribed_topic_names=None)
+SECTION[8] = _refuses(
+    "A join with partitions of its own",
+    42,
+    "INVALID_REQUEST",
+    topic_partitions=[TopicPartitions(partitions=(0,))],
+)
+SECTION[9] = _refuses("A join with null partitions", 42, "INVALID_REQUEST", topic_partitions=None)
+SECTION[10] = _refuses("An epoch below -2", 42, "INVALID_REQUEST", member_epoch=-3)
+SECTION[11] = _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id="")
+SECTION[12] = _refuses("An empty rack id", 42, "INVALID_REQUEST", rack_id="")
+
+
+@SECTION.broker_refuses(13, _HEARTBEAT, ErrorCode.FENCED_MEMBER_EPOCH)
+async def _(server: Server) -> Any:
+    """The epoch before gets FENCED_MEMBER_EPOCH if the member owns what it was not given."""
+    member = await new_consumer(server)
+    await member.joined()
+    await member.owns(1)
+    foreign = [TopicPartitions(topic_id=member.assignment[0].topic_id, partitions=(0, 1, 2))]
+    answer = await member.heartbeat(member_epoch=member.epoch - 1, topic_partitions=foreign)
+    return answer
+
+
+SECTION[14] = _refuses(
+    "An assignor that the server does not have",
+    112,
+    "UNSUPPORTED_ASSIGNOR",
+    server_assignor="kwire",
+)
+SECTION[15] = _refuses(
+    "Leaving for a while without an instance id",
+    42,
+    "INVALID_REQUEST",
+    member_epoch=LEAVES_FOR_A_WHILE,
+)
+SECTION[16] = _refuses_member(
+    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[17] = _refuses_member(
+    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=7
+)
+
+
 @SECTION.broker_check(18, _HEARTBEAT)
 async def _(server: Server) -> None:
     """A member's assignment is sent once: the next answer has none."""
@@ -104,15 +152,7 @@ async def _(server: Server) -> None:
     expect((await member.heartbeat(**own)).assignment, "an assignment", "none")
 
 
-@SECTION.broker_refuses(13, _HEARTBEAT, ErrorCode.FENCED_MEMBER_EPOCH)
-async def _(server: Server) -> Any:
-    """The epoch before gets FENCED_MEMBER_EPOCH if the member owns what it was not given."""
-    member = await new_consumer(server)
-    await member.joined()
-    await member.owns(1)
-    foreign = [TopicPartitions(topic_id=member.assignment[0].topic_id, partitions=(0, 1, 2))]
-    answer = await member.heartbeat(member_epoch=member.epoch - 1, topic_partitions=foreign)
-    return answer
+SECTION[20] = leaving_member(new_consumer, _HEARTBEAT)
 
 
 @SECTION.broker_check(21, _HEARTBEAT)
@@ -215,6 +255,9 @@ async def _(server: Server) -> Any:
     return await describe_consumers(member.connection, member.group)
 
 
+SECTION[30] = listed_type(new_consumer, kip(848), "consumer")
+
+
 @SECTION.broker_refuses(31, kip(848), ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 async def _(server: Server) -> Any:
     """A classic member of a foreign type gets INCONSISTENT_GROUP_PROTOCOL in a consumer group."""
@@ -254,41 +297,6 @@ def _refuses_commit(what: str, code: int, error: str, **fields: Any) -> Any:
     return refuses
 
 
-SECTION[5] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
-SECTION[6] = _refuses(
-    "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
-)
-SECTION[7] = _refuses("A join without topics", 42, "INVALID_REQUEST", subscribed_topic_names=None)
-SECTION[8] = _refuses(
-    "A join with partitions of its own",
-    42,
-    "INVALID_REQUEST",
-    topic_partitions=[TopicPartitions(partitions=(0,))],
-)
-SECTION[9] = _refuses("A join with null partitions", 42, "INVALID_REQUEST", topic_partitions=None)
-SECTION[10] = _refuses("An epoch below -2", 42, "INVALID_REQUEST", member_epoch=-3)
-SECTION[11] = _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id="")
-SECTION[12] = _refuses("An empty rack id", 42, "INVALID_REQUEST", rack_id="")
-SECTION[14] = _refuses(
-    "An assignor that the server does not have",
-    112,
-    "UNSUPPORTED_ASSIGNOR",
-    server_assignor="kwire",
-)
-SECTION[15] = _refuses(
-    "Leaving for a while without an instance id",
-    42,
-    "INVALID_REQUEST",
-    member_epoch=LEAVES_FOR_A_WHILE,
-)
-SECTION[16] = _refuses_member(
-    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
-)
-SECTION[17] = _refuses_member(
-    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=7
-)
-SECTION[20] = leaving_member(new_consumer, _HEARTBEAT)
-SECTION[30] = listed_type(new_consumer, kip(848), "consumer")
 SECTION[33] = _refuses_commit(
     "with another epoch",
     ErrorCode.STALE_MEMBER_EPOCH,

@@ -69,6 +69,26 @@ def _refuses_sync(what: str, code: int, error: str, **fields: Any) -> Any:
     return refuses
 
 
+SECTION[4] = _refuses_sync(
+    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[5] = _refuses_sync(
+    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
+)
+SECTION[6] = _refuses_sync(
+    "another protocol type",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocol_type="other",
+)
+SECTION[7] = _refuses_sync(
+    "another protocol",
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    "INCONSISTENT_GROUP_PROTOCOL",
+    protocol_name="other",
+)
+
+
 def _refuses_heartbeat(what: str, code: int, error: str, **fields: Any) -> Any:
     @broker_scenario(f"Heartbeat with {what} gets {error}.", _GROUPS)
     async def refuses(server: Server) -> None:
@@ -77,6 +97,14 @@ def _refuses_heartbeat(what: str, code: int, error: str, **fields: Any) -> Any:
         expect_error(await member.heartbeat(**fields), code)
 
     return refuses
+
+
+SECTION[8] = _refuses_heartbeat(
+    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[9] = _refuses_heartbeat(
+    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
+)
 
 
 def _refuses_unknown_group(name: str, code: int, error: str, group: str | None) -> Any:
@@ -100,6 +128,20 @@ def _refuses_unknown_group(name: str, code: int, error: str, group: str | None) 
         )
 
     return refuses
+
+
+SECTION[10] = _refuses_unknown_group(
+    "Heartbeat", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
+)
+SECTION[11] = _refuses_unknown_group(
+    "SyncGroup", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
+)
+SECTION[12] = _refuses_unknown_group(
+    "Heartbeat", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
+)
+SECTION[13] = _refuses_unknown_group(
+    "SyncGroup", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
+)
 
 
 @SECTION.broker_refuses(14, _GROUPS, ErrorCode.UNKNOWN_MEMBER_ID)
@@ -145,41 +187,3 @@ async def _(server: Server) -> Any:
     member = await stable_member(server)
     elsewhere = replace(member, connection=await server.another_node(member.connection))
     return await elsewhere.heartbeat()
-
-
-SECTION[4] = _refuses_sync(
-    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
-)
-SECTION[5] = _refuses_sync(
-    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
-)
-SECTION[6] = _refuses_sync(
-    "another protocol type",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocol_type="other",
-)
-SECTION[7] = _refuses_sync(
-    "another protocol",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocol_name="other",
-)
-SECTION[8] = _refuses_heartbeat(
-    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
-)
-SECTION[9] = _refuses_heartbeat(
-    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
-)
-SECTION[10] = _refuses_unknown_group(
-    "Heartbeat", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
-)
-SECTION[11] = _refuses_unknown_group(
-    "SyncGroup", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
-)
-SECTION[12] = _refuses_unknown_group(
-    "Heartbeat", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
-)
-SECTION[13] = _refuses_unknown_group(
-    "SyncGroup", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
-)

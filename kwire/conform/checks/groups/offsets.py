@@ -157,6 +157,24 @@ def _refuses(what: str, code: int, error: str, **fields: Any) -> Any:
     return refuses
 
 
+SECTION[13] = _refuses(
+    "by an unknown member", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[14] = _refuses(
+    "with another generation",
+    ErrorCode.ILLEGAL_GENERATION,
+    "ILLEGAL_GENERATION",
+    generation_id_or_member_epoch=7,
+)
+SECTION[15] = _refuses(
+    "of a client that is no member",
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    "UNKNOWN_MEMBER_ID",
+    member_id="",
+    generation_id_or_member_epoch=-1,
+)
+
+
 @SECTION.broker_check(16, _OFFSETS)
 async def _(server: Server) -> None:
     """A partition without a commit has the offset -1 and no error."""
@@ -246,21 +264,3 @@ async def _(server: Server) -> Any:
     """OffsetDelete of a group whose members are no consumers gets"""
     member = await stable_member(server)
     return await _delete(await new_offsets(server, member.group))
-
-
-SECTION[13] = _refuses(
-    "by an unknown member", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
-)
-SECTION[14] = _refuses(
-    "with another generation",
-    ErrorCode.ILLEGAL_GENERATION,
-    "ILLEGAL_GENERATION",
-    generation_id_or_member_epoch=7,
-)
-SECTION[15] = _refuses(
-    "of a client that is no member",
-    ErrorCode.UNKNOWN_MEMBER_ID,
-    "UNKNOWN_MEMBER_ID",
-    member_id="",
-    generation_id_or_member_epoch=-1,
-)

@@ -117,32 +117,6 @@ def _record_lengths() -> Iterator[tuple[str, bytes]]:
         yield name, sealed(data[:_RECORDS] + length + data[_RECORDS + 1 :])
 
 
-@SECTION.check(
-    16,
-    kafka("LogValidator.validateMessagesAndAssignOffsetsCompressed"),
-    role=ServerRole.BROKER,
-    needs=Need.RESOURCES,
-)
-async def _(server: Server) -> None:
-    """A batch that is 16 MiB uncompressed is answered, and others are served."""
-    log = await new_log(server)
-    for codec in _CODECS:
-        await _produced(log, batch(value=_BOMB, compression=codec))
-        await others_served(server)
-
-
-@SECTION.check(
-    17, schema("ProduceRequest", "records"), role=ServerRole.BROKER, needs=Need.RESOURCES
-)
-async def _(server: Server) -> None:
-    """A Produce with null records is answered, since its schema has them nullable."""
-    log = await new_log(server)
-    server.allowed_ends = frozenset({ConnectionState.CLOSED, ConnectionState.RESET})
-    request = produce_request(log.topic, None)
-    reaction = await log.leader.exchange(request, log.leader.version_up_to(request, 12))
-    expect(reaction.body is not None or reaction.connection.ended, "an answer", reaction)
-
-
 SECTION[1] = appends(
     "A batch whose length ends within its header gets",
     fields(_LENGTH, ">i", -1, 0, 13),
@@ -193,3 +167,29 @@ SECTION[15] = appends(
     fields(_ATTRIBUTES, ">h", 0x80, 0x4000, -0x8000),
     ErrorCode.NONE,
 )
+
+
+@SECTION.check(
+    16,
+    kafka("LogValidator.validateMessagesAndAssignOffsetsCompressed"),
+    role=ServerRole.BROKER,
+    needs=Need.RESOURCES,
+)
+async def _(server: Server) -> None:
+    """A batch that is 16 MiB uncompressed is answered, and others are served."""
+    log = await new_log(server)
+    for codec in _CODECS:
+        await _produced(log, batch(value=_BOMB, compression=codec))
+        await others_served(server)
+
+
+@SECTION.check(
+    17, schema("ProduceRequest", "records"), role=ServerRole.BROKER, needs=Need.RESOURCES
+)
+async def _(server: Server) -> None:
+    """A Produce with null records is answered, since its schema has them nullable."""
+    log = await new_log(server)
+    server.allowed_ends = frozenset({ConnectionState.CLOSED, ConnectionState.RESET})
+    request = produce_request(log.topic, None)
+    reaction = await log.leader.exchange(request, log.leader.version_up_to(request, 12))
+    expect(reaction.body is not None or reaction.connection.ended, "an answer", reaction)

@@ -99,6 +99,16 @@ def _before_all(server: Server) -> DescribeTopicPartitionsRequest:
     return DescribeTopicPartitionsRequest(topics=[TopicRequest(name=name)], cursor=cursor)
 
 
+SECTION[7] = exchange(
+    "A cursor with a negative partition gets",
+    kafka("DescribeTopicPartitionsRequestHandler"),
+    send=_before_all,
+    expect=answers(ErrorCode.INVALID_REQUEST),
+    differs=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) | closes(),
+    role=_BROKER,
+)
+
+
 @SECTION.check(
     8, schema("DescribeTopicPartitionsRequest", "Topics"), role=_BROKER, needs=Need.RESOURCES
 )
@@ -108,13 +118,3 @@ async def _(server: Server) -> None:
     name = await server.topic()
     answer = await _page(server, name, name)
     expect_equal("topics", [topic.name for topic in answer.topics], [name])
-
-
-SECTION[7] = exchange(
-    "A cursor with a negative partition gets",
-    kafka("DescribeTopicPartitionsRequestHandler"),
-    send=_before_all,
-    expect=answers(ErrorCode.INVALID_REQUEST),
-    differs=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) | closes(),
-    role=_BROKER,
-)

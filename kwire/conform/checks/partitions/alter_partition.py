@@ -35,22 +35,6 @@ def _refused(
     return run
 
 
-@SECTION.check(16, kip(497, "AlterIsr"), role=ServerRole.CONTROLLER, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """An accepted change returns the partition with the next partition epoch."""
-    partition = await own_partition(server)
-    before = partition.state
-    answer = await server.ask(partition.alter(), 3)
-    expect_error(answer, ErrorCode.NONE)
-    came = answer.topics[0].partitions[0]
-    expect_equal(
-        "leader", (came.leader_id, came.leader_epoch), (before.leader, before.leader_epoch)
-    )
-    expect_equal("ISR", came.isr, before.isr)
-    after = (await partition.read()).state
-    expect_equal("partition epoch", came.partition_epoch, after.partition_epoch)
-
-
 SECTION[1] = _refused(
     "A broker that is not registered gets",
     kip(497, "AlterIsr"),
@@ -140,3 +124,19 @@ SECTION[15] = _refused(
     lambda own: own.alter(isr_epoch=own.epoch(own.state.leader) + 1),
     ErrorCode.INELIGIBLE_REPLICA,
 )
+
+
+@SECTION.check(16, kip(497, "AlterIsr"), role=ServerRole.CONTROLLER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """An accepted change returns the partition with the next partition epoch."""
+    partition = await own_partition(server)
+    before = partition.state
+    answer = await server.ask(partition.alter(), 3)
+    expect_error(answer, ErrorCode.NONE)
+    came = answer.topics[0].partitions[0]
+    expect_equal(
+        "leader", (came.leader_id, came.leader_epoch), (before.leader, before.leader_epoch)
+    )
+    expect_equal("ISR", came.isr, before.isr)
+    after = (await partition.read()).state
+    expect_equal("partition epoch", came.partition_epoch, after.partition_epoch)

@@ -92,24 +92,6 @@ def _directories(step: PartitionStep) -> str:
     return "" if one_each else f"replicas {state.replicas}, directories {state.directories}"
 
 
-@SECTION.check(6, kip(631, "BrokerRegistration"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A broker's epoch is an offset of the batch that has its registration."""
-    steps: list[LogStep] = [
-        step
-        for step in (await read_log(server)).steps
-        if isinstance(step.record, RegisterBrokerRecord)
-    ]
-    if not steps:
-        raise Skipped("no broker registered in the log that is there")
-    for step in steps:
-        assert isinstance(step.record, RegisterBrokerRecord)
-        # A leader may put the records of several requests into one batch.
-        first, last, came = step.batch.base_offset, step.batch.last_offset, step.record.broker_epoch
-        text = f"an epoch of broker {step.record.broker_id} from {first} to {last}"
-        expect(first <= came <= last, text, came)
-
-
 SECTION[1] = _invariant("The ISR has replicas only.", kip(841, "Proposed Changes"), _outside)
 SECTION[2] = _invariant("A leader is in the ISR.", kip(841, "Proposed Changes"), _leader_outside)
 SECTION[3] = _invariant(
@@ -127,3 +109,21 @@ SECTION[5] = _invariant(
     kip(858, "PartitionRecord"),
     _directories,
 )
+
+
+@SECTION.check(6, kip(631, "BrokerRegistration"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A broker's epoch is an offset of the batch that has its registration."""
+    steps: list[LogStep] = [
+        step
+        for step in (await read_log(server)).steps
+        if isinstance(step.record, RegisterBrokerRecord)
+    ]
+    if not steps:
+        raise Skipped("no broker registered in the log that is there")
+    for step in steps:
+        assert isinstance(step.record, RegisterBrokerRecord)
+        # A leader may put the records of several requests into one batch.
+        first, last, came = step.batch.base_offset, step.batch.last_offset, step.record.broker_epoch
+        text = f"an epoch of broker {step.record.broker_id} from {first} to {last}"
+        expect(first <= came <= last, text, came)

@@ -50,6 +50,15 @@ async def _(server: Server) -> None:
     expect(len(set(ids)) == len(ids), "six producer ids", ids)
 
 
+SECTION[3] = exchange(
+    "An empty transactional id gets",
+    kafka("TransactionCoordinator.handleInitProducerId"),
+    send=InitProducerIdRequest(transactional_id="", transaction_timeout_ms=60_000),
+    expect=answers(ErrorCode.INVALID_REQUEST),
+    role=ServerRole.BROKER,
+)
+
+
 def _refuses_timeout(milliseconds: int) -> Any:
     @broker_scenario(
         f"A transaction timeout of {milliseconds} ms gets INVALID_TRANSACTION_TIMEOUT.",
@@ -64,6 +73,11 @@ def _refuses_timeout(milliseconds: int) -> Any:
         )
 
     return refuses
+
+
+SECTION[4] = _refuses_timeout(0)
+SECTION[5] = _refuses_timeout(-1)
+SECTION[6] = _refuses_timeout(2**31 - 1)
 
 
 @SECTION.broker_check(7, kip(98, "InitPidRequest"))
@@ -82,6 +96,18 @@ async def _(server: Server) -> None:
     _, _, first = await _transactional(server)
     _, _, second = await _transactional(server)
     expect(first.producer_id != second.producer_id, "two producer ids", second.producer_id)
+
+
+async def _again(
+    coordinator: CheckedConnection,
+    name: str,
+    producer_id: int,
+    epoch: int,
+    version: int | None = None,
+) -> Any:
+    coordinator.demand(InitProducerIdRequest, _WITH_EPOCH)
+    fields = {"producer_id": producer_id, "producer_epoch": epoch, "transactional_id": name}
+    return await init_producer_id(coordinator, version, **fields)
 
 
 @SECTION.broker_check(9, kip(360, "Proposed Changes"))
@@ -104,18 +130,6 @@ async def _(server: Server) -> None:
     expect_equal("epoch", third.producer_epoch, second.producer_epoch)
 
 
-async def _again(
-    coordinator: CheckedConnection,
-    name: str,
-    producer_id: int,
-    epoch: int,
-    version: int | None = None,
-) -> Any:
-    coordinator.demand(InitProducerIdRequest, _WITH_EPOCH)
-    fields = {"producer_id": producer_id, "producer_epoch": epoch, "transactional_id": name}
-    return await init_producer_id(coordinator, version, **fields)
-
-
 def _refuses_fenced(version: int, code: int, error: str) -> Any:
     @broker_scenario(
         f"A producer whose epoch is not the current one gets {error} in v{version}.",
@@ -131,6 +145,12 @@ def _refuses_fenced(version: int, code: int, error: str) -> Any:
     return refuses
 
 
+SECTION[11] = _refuses_fenced(
+    _WITH_EPOCH, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH"
+)
+SECTION[12] = _refuses_fenced(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+
+
 @SECTION.broker_refuses(13, kip(360, "Proposed Changes"), ErrorCode.PRODUCER_FENCED)
 async def _(server: Server) -> Any:
     """A producer id that is not the transactional id's gets"""
@@ -138,27 +158,6 @@ async def _(server: Server) -> Any:
     _, _, other = await _transactional(server)
     refused = await _again(coordinator, name, other.producer_id, first.producer_epoch, _FENCED)
     return refused
-
-
-@SECTION.broker_check(17, kip(360, "Proposed Changes"))
-async def _(server: Server) -> None:
-    """A transactional id that was not initialised gets a new id, whatever the request names."""
-    name = server.name()
-    coordinator = await server.coordinator(name, of_transactions=True)
-    coordinator.demand(InitProducerIdRequest, _WITH_EPOCH)
-    fields: dict[str, Any] = {"transactional_id": name, "producer_id": 2**40, "producer_epoch": 3}
-    answer = await settled_init(server, coordinator, **fields)
-    expect_error(
-        answer,
-        ErrorCode.NONE,
-        differs=(
-            ErrorCode.INVALID_PRODUCER_EPOCH,
-            ErrorCode.INVALID_PRODUCER_ID_MAPPING,
-            ErrorCode.PRODUCER_FENCED,
-        ),
-    )
-    expect(answer.producer_id != 2**40, "a producer id of the server", answer.producer_id)
-    expect_equal("epoch", answer.producer_epoch, 0)
 
 
 @SECTION.broker_check(14, kip(360, "Proposed Changes"))
@@ -187,19 +186,26 @@ def _half(what: str, **fields: int) -> Any:
     return refuses
 
 
-SECTION[3] = exchange(
-    "An empty transactional id gets",
-    kafka("TransactionCoordinator.handleInitProducerId"),
-    send=InitProducerIdRequest(transactional_id="", transaction_timeout_ms=60_000),
-    expect=answers(ErrorCode.INVALID_REQUEST),
-    role=ServerRole.BROKER,
-)
-SECTION[4] = _refuses_timeout(0)
-SECTION[5] = _refuses_timeout(-1)
-SECTION[6] = _refuses_timeout(2**31 - 1)
-SECTION[11] = _refuses_fenced(
-    _WITH_EPOCH, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH"
-)
-SECTION[12] = _refuses_fenced(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
 SECTION[15] = _half("A producer id without its epoch", producer_id=1)
 SECTION[16] = _half("An epoch without its producer id", producer_epoch=1)
+
+
+@SECTION.broker_check(17, kip(360, "Proposed Changes"))
+async def _(server: Server) -> None:
+    """A transactional id that was not initialised gets a new id, whatever the request names."""
+    name = server.name()
+    coordinator = await server.coordinator(name, of_transactions=True)
+    coordinator.demand(InitProducerIdRequest, _WITH_EPOCH)
+    fields: dict[str, Any] = {"transactional_id": name, "producer_id": 2**40, "producer_epoch": 3}
+    answer = await settled_init(server, coordinator, **fields)
+    expect_error(
+        answer,
+        ErrorCode.NONE,
+        differs=(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+            ErrorCode.PRODUCER_FENCED,
+        ),
+    )
+    expect(answer.producer_id != 2**40, "a producer id of the server", answer.producer_id)
+    expect_equal("epoch", answer.producer_epoch, 0)

@@ -48,6 +48,13 @@ async def _versions(server: Server, version: int) -> None:
     expect(partition.leader_id in voters, "a leader among the voters", partition.leader_id)
 
 
+SECTION[1] = family(
+    "The metadata quorum is described in every version, its leader among the voters.",
+    kip(595, "DescribeQuorum"),
+    _versions,
+)
+
+
 @SECTION.check(2, kip(595, "DescribeQuorum"))
 async def _(server: Server) -> None:
     """No voter's log ends above the leader's."""
@@ -103,24 +110,6 @@ async def _(server: Server) -> None:
         expect(usable and usable == listeners, f"usable listeners of {node_id}", listeners)
 
 
-@SECTION.refuses(
-    10,
-    kip(595, "DescribeQuorum"),
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    role=ServerRole.CONTROLLER,
-    needs=Need.TWO_VOTERS,
-)
-async def _(server: Server) -> Any:
-    """A controller that does not lead answers"""
-    quorum = await describe_quorum(server)
-    return await (await server.node(quorum.follower_id)).ask(quorum_request())
-
-
-SECTION[1] = family(
-    "The metadata quorum is described in every version, its leader among the voters.",
-    kip(595, "DescribeQuorum"),
-    _versions,
-)
 SECTION[7] = leader_exchange(
     "A topic without a quorum gets",
     kip(595, "DescribeQuorum"),
@@ -142,6 +131,21 @@ SECTION[9] = leader_exchange(
     version=2,
     expect=answers(text="without error messages", where=_without_texts),
 )
+
+
+@SECTION.refuses(
+    10,
+    kip(595, "DescribeQuorum"),
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    role=ServerRole.CONTROLLER,
+    needs=Need.TWO_VOTERS,
+)
+async def _(server: Server) -> Any:
+    """A controller that does not lead answers"""
+    quorum = await describe_quorum(server)
+    return await (await server.node(quorum.follower_id)).ask(quorum_request())
+
+
 SECTION[11] = leader_exchange(
     "DescribeQuorum of no topic is answered, and describes nothing.",
     kafka("KafkaRaftClient.handleDescribeQuorumRequest"),

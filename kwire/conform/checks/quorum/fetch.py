@@ -63,75 +63,6 @@ def _diverges(response: FetchResponse) -> bool:
     return partition.diverging_epoch is not None and partition.diverging_epoch.end_offset >= 0
 
 
-@SECTION.check(14, _KEYS, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
-async def _(server: Server) -> None:
-    """A controller that does not lead refuses a Fetch and names the leader and its endpoint."""
-    quorum = await describe_quorum(server)
-    answer = await (await server.node(quorum.follower_id)).ask(fetch(quorum))
-    expect_error(answer, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    expect(_names_leader(answer), "a leader", answer.responses[0].partitions[0].current_leader)
-    leader = answer.responses[0].partitions[0].current_leader
-    expect_equal("leader", leader.leader_id, quorum.leader_id)
-    if quorum.connection.version_for(FetchRequest()) >= 17:
-        expect(_has_endpoint(answer), "its endpoint", answer.node_endpoints)
-
-
-@SECTION.check(15, _FETCH, role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A Fetch at the end of the log waits for records up to its time."""
-    quorum = await describe_quorum(server)
-    version = min(17, quorum.connection.version_for(FetchRequest()))
-    end = quorum.voters[quorum.leader_id].log_end_offset
-    request = fetch(quorum, end, last_fetched_epoch=quorum.epoch).replace(max_wait_ms=300)
-    began = time.monotonic()
-    answer = await quorum.connection.ask(request, version)
-    waited = time.monotonic() - began
-    expect_error(answer, ErrorCode.NONE)
-    partition = answer.responses[0].partitions[0]
-    moved = partition.high_watermark > quorum.partition.high_watermark
-    expect(partition.records or moved or waited > 0.25, "records, or 300 ms", f"{waited:.3f} s")
-
-
-@SECTION.check(16, kip(1166, "Proposed Changes"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A Fetch of a replica that knows a lower high watermark is answered without a wait."""
-    quorum = await describe_quorum(server)
-    quorum.connection.demand(FetchRequest, _LOWER_WATERMARK)
-    end = quorum.voters[quorum.leader_id].log_end_offset
-    request = fetch(quorum, end, last_fetched_epoch=quorum.epoch, high_watermark=0)
-    answer = await quorum.connection.ask(request.replace(max_wait_ms=_REST), timeout=5.0)
-    expect_error(answer, ErrorCode.NONE)
-    came = answer.responses[0].partitions[0].high_watermark
-    expect(came >= quorum.partition.high_watermark, "the leader's high watermark", came)
-
-
-@SECTION.check(17, kip(630, "Fetch"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A replica that fetches from offset 0 is sent to the latest snapshot, if there is one."""
-    quorum = await describe_quorum(server)
-    named = await latest_snapshot(quorum)
-    expect(named.end_offset <= quorum.partition.high_watermark, "a committed one", named)
-
-
-@SECTION.check(18, _KEYS, role=ServerRole.CONTROLLER, needs=Need.THROW_AWAY)
-async def _(server: Server) -> None:
-    """A replica is known by its id and its directory: a voter's id elsewhere is an observer."""
-    quorum = await describe_quorum(server)
-    quorum.connection.demand(FetchRequest, 17)
-    await quorum.demand_kraft_version(1)
-    end = quorum.voters[quorum.leader_id].log_end_offset
-    request = fetch(
-        quorum, end, last_fetched_epoch=quorum.epoch, replica_directory_id=OTHER_DIRECTORY
-    )
-    expect_error(
-        await server.ask(request.replace(replica_state=ReplicaState(replica_id=NOBODY))),
-        ErrorCode.NONE,
-    )
-    observers = (await describe_quorum(server)).partition.observers
-    keys = [(observer.replica_id, observer.replica_directory_id) for observer in observers]
-    expect((NOBODY, OTHER_DIRECTORY) in keys, "the replica among the observers", keys)
-
-
 SECTION[1] = family(
     "The log, or a snapshot's id, is given from offset 0 on, in all versions by id.",
     _FETCH,
@@ -216,3 +147,72 @@ SECTION[13] = leader_exchange(
     expect=answers(ErrorCode.NONE) | answers(ErrorCode.INVALID_REQUEST),
     version=12,
 )
+
+
+@SECTION.check(14, _KEYS, role=ServerRole.CONTROLLER, needs=Need.TWO_VOTERS)
+async def _(server: Server) -> None:
+    """A controller that does not lead refuses a Fetch and names the leader and its endpoint."""
+    quorum = await describe_quorum(server)
+    answer = await (await server.node(quorum.follower_id)).ask(fetch(quorum))
+    expect_error(answer, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    expect(_names_leader(answer), "a leader", answer.responses[0].partitions[0].current_leader)
+    leader = answer.responses[0].partitions[0].current_leader
+    expect_equal("leader", leader.leader_id, quorum.leader_id)
+    if quorum.connection.version_for(FetchRequest()) >= 17:
+        expect(_has_endpoint(answer), "its endpoint", answer.node_endpoints)
+
+
+@SECTION.check(15, _FETCH, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A Fetch at the end of the log waits for records up to its time."""
+    quorum = await describe_quorum(server)
+    version = min(17, quorum.connection.version_for(FetchRequest()))
+    end = quorum.voters[quorum.leader_id].log_end_offset
+    request = fetch(quorum, end, last_fetched_epoch=quorum.epoch).replace(max_wait_ms=300)
+    began = time.monotonic()
+    answer = await quorum.connection.ask(request, version)
+    waited = time.monotonic() - began
+    expect_error(answer, ErrorCode.NONE)
+    partition = answer.responses[0].partitions[0]
+    moved = partition.high_watermark > quorum.partition.high_watermark
+    expect(partition.records or moved or waited > 0.25, "records, or 300 ms", f"{waited:.3f} s")
+
+
+@SECTION.check(16, kip(1166, "Proposed Changes"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A Fetch of a replica that knows a lower high watermark is answered without a wait."""
+    quorum = await describe_quorum(server)
+    quorum.connection.demand(FetchRequest, _LOWER_WATERMARK)
+    end = quorum.voters[quorum.leader_id].log_end_offset
+    request = fetch(quorum, end, last_fetched_epoch=quorum.epoch, high_watermark=0)
+    answer = await quorum.connection.ask(request.replace(max_wait_ms=_REST), timeout=5.0)
+    expect_error(answer, ErrorCode.NONE)
+    came = answer.responses[0].partitions[0].high_watermark
+    expect(came >= quorum.partition.high_watermark, "the leader's high watermark", came)
+
+
+@SECTION.check(17, kip(630, "Fetch"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A replica that fetches from offset 0 is sent to the latest snapshot, if there is one."""
+    quorum = await describe_quorum(server)
+    named = await latest_snapshot(quorum)
+    expect(named.end_offset <= quorum.partition.high_watermark, "a committed one", named)
+
+
+@SECTION.check(18, _KEYS, role=ServerRole.CONTROLLER, needs=Need.THROW_AWAY)
+async def _(server: Server) -> None:
+    """A replica is known by its id and its directory: a voter's id elsewhere is an observer."""
+    quorum = await describe_quorum(server)
+    quorum.connection.demand(FetchRequest, 17)
+    await quorum.demand_kraft_version(1)
+    end = quorum.voters[quorum.leader_id].log_end_offset
+    request = fetch(
+        quorum, end, last_fetched_epoch=quorum.epoch, replica_directory_id=OTHER_DIRECTORY
+    )
+    expect_error(
+        await server.ask(request.replace(replica_state=ReplicaState(replica_id=NOBODY))),
+        ErrorCode.NONE,
+    )
+    observers = (await describe_quorum(server)).partition.observers
+    keys = [(observer.replica_id, observer.replica_directory_id) for observer in observers]
+    expect((NOBODY, OTHER_DIRECTORY) in keys, "the replica among the observers", keys)

@@ -22,58 +22,6 @@ SECTION = CheckSection("quorum/kip-853/snapshots", "Snapshots of the metadata lo
 _HANDLING = kip(630, "Fetch Snapshot, Handling")
 _NONE = SnapshotId(end_offset=(1 << 40) + 7, epoch=1)
 _BOOTSTRAP = SnapshotId(end_offset=0, epoch=0)
-
-
-@SECTION.check(10, kip(630, "Snapshot Format"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A snapshot read piece by piece is whole: a header, records, a footer."""
-    quorum = await describe_quorum(server)
-    id = await latest_snapshot(quorum)
-    data = await read_snapshot(quorum, id)
-    name = snapshot_name(OffsetAndEpoch(offset=id.end_offset, epoch=id.epoch))
-    try:
-        content = snapshot_content(data, Path(name))
-    except FileError as error:
-        expect(False, "a whole snapshot", error)
-        raise
-    expect(content.records, "metadata records", "none")
-
-
-@SECTION.check(11, kip(853, "Snapshots"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """At kraft.version 1 a snapshot begins with the level and the voters."""
-    quorum = await describe_quorum(server)
-    await quorum.demand_kraft_version(1)
-    id = await latest_snapshot(quorum)
-    data = await read_snapshot(quorum, id)
-    name = snapshot_name(OffsetAndEpoch(offset=id.end_offset, epoch=id.epoch))
-    content = snapshot_content(data, Path(name))
-    expect_equal("kraft.version", content.kraft_version, 1)
-    expect(content.voters is not None, "a VotersRecord", "none")
-
-
-@SECTION.refuses(9, _HANDLING, ErrorCode.POSITION_OUT_OF_RANGE, role=ServerRole.CONTROLLER)
-async def _(server: Server) -> Any:
-    """A position behind a snapshot's end gets"""
-    quorum = await describe_quorum(server)
-    id = await latest_snapshot(quorum)
-    return await server.ask(fetch_snapshot(quorum, id, position=1 << 40))
-
-
-@SECTION.refuses(
-    8,
-    _HANDLING,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    role=ServerRole.CONTROLLER,
-    needs=Need.TWO_VOTERS,
-)
-async def _(server: Server) -> Any:
-    """A controller that does not lead gives no snapshots."""
-    quorum = await describe_quorum(server)
-    connection = await server.node(quorum.follower_id)
-    return await connection.ask(fetch_snapshot(quorum, _NONE))
-
-
 SECTION[1] = leader_exchange(
     "FetchSnapshot for another cluster gets",
     _HANDLING,
@@ -116,3 +64,53 @@ SECTION[7] = leader_exchange(
     send=lambda quorum: fetch_snapshot(quorum, _NONE, partition=1),
     expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
 )
+
+
+@SECTION.refuses(
+    8,
+    _HANDLING,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    role=ServerRole.CONTROLLER,
+    needs=Need.TWO_VOTERS,
+)
+async def _(server: Server) -> Any:
+    """A controller that does not lead gives no snapshots."""
+    quorum = await describe_quorum(server)
+    connection = await server.node(quorum.follower_id)
+    return await connection.ask(fetch_snapshot(quorum, _NONE))
+
+
+@SECTION.refuses(9, _HANDLING, ErrorCode.POSITION_OUT_OF_RANGE, role=ServerRole.CONTROLLER)
+async def _(server: Server) -> Any:
+    """A position behind a snapshot's end gets"""
+    quorum = await describe_quorum(server)
+    id = await latest_snapshot(quorum)
+    return await server.ask(fetch_snapshot(quorum, id, position=1 << 40))
+
+
+@SECTION.check(10, kip(630, "Snapshot Format"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A snapshot read piece by piece is whole: a header, records, a footer."""
+    quorum = await describe_quorum(server)
+    id = await latest_snapshot(quorum)
+    data = await read_snapshot(quorum, id)
+    name = snapshot_name(OffsetAndEpoch(offset=id.end_offset, epoch=id.epoch))
+    try:
+        content = snapshot_content(data, Path(name))
+    except FileError as error:
+        expect(False, "a whole snapshot", error)
+        raise
+    expect(content.records, "metadata records", "none")
+
+
+@SECTION.check(11, kip(853, "Snapshots"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """At kraft.version 1 a snapshot begins with the level and the voters."""
+    quorum = await describe_quorum(server)
+    await quorum.demand_kraft_version(1)
+    id = await latest_snapshot(quorum)
+    data = await read_snapshot(quorum, id)
+    name = snapshot_name(OffsetAndEpoch(offset=id.end_offset, epoch=id.epoch))
+    content = snapshot_content(data, Path(name))
+    expect_equal("kraft.version", content.kraft_version, 1)
+    expect(content.voters is not None, "a VotersRecord", "none")

@@ -31,32 +31,6 @@ def _refused(response: VoteResponse) -> bool:
     return not response.topics[0].partitions[0].vote_granted
 
 
-@SECTION.check(15, schema("VoteResponse", "NodeEndpoints"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A refused Vote names the leader of the epoch, and from v1 on its endpoint."""
-    quorum = await describe_quorum(server)
-    answer = await server.ask(vote(quorum))
-    partition = answer.topics[0].partitions[0]
-    expect_equal("leader", partition.leader_id, quorum.leader_id)
-    expect_equal("epoch", partition.leader_epoch, quorum.epoch)
-    if quorum.connection.version_for(VoteRequest()) >= 1:
-        endpoints = [endpoint.node_id for endpoint in answer.node_endpoints]
-        expect_equal("nodes with endpoints", endpoints, [quorum.leader_id])
-
-
-@SECTION.check(16, kip(996, "Proposed Changes"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A Vote in the epoch of a leader, with or without PreVote, changes neither epoch nor
-    leader."""
-    quorum = await describe_quorum(server)
-    longest: dict[str, Any] = {"last_offset": 1 << 40, "last_offset_epoch": quorum.epoch - 1}
-    await server.ask(vote(quorum, **longest))
-    if quorum.connection.version_for(VoteRequest()) >= 2:
-        expect(_refused(await server.ask(vote(quorum, pre_vote=True, **longest))), "no", "a vote")
-    after = await describe_quorum(server)
-    expect_equal("leader", (after.leader_id, after.epoch), (quorum.leader_id, quorum.epoch))
-
-
 @in_each_version(VoteRequest)
 async def _versions(server: Server, version: int) -> None:
     quorum = await describe_quorum(server)
@@ -160,3 +134,29 @@ SECTION[14] = leader_exchange(
     expect=answers(ErrorCode.NONE, text="without a vote", where=_refused),
     version=2,
 )
+
+
+@SECTION.check(15, schema("VoteResponse", "NodeEndpoints"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A refused Vote names the leader of the epoch, and from v1 on its endpoint."""
+    quorum = await describe_quorum(server)
+    answer = await server.ask(vote(quorum))
+    partition = answer.topics[0].partitions[0]
+    expect_equal("leader", partition.leader_id, quorum.leader_id)
+    expect_equal("epoch", partition.leader_epoch, quorum.epoch)
+    if quorum.connection.version_for(VoteRequest()) >= 1:
+        endpoints = [endpoint.node_id for endpoint in answer.node_endpoints]
+        expect_equal("nodes with endpoints", endpoints, [quorum.leader_id])
+
+
+@SECTION.check(16, kip(996, "Proposed Changes"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A Vote in the epoch of a leader, with or without PreVote, changes neither epoch nor
+    leader."""
+    quorum = await describe_quorum(server)
+    longest: dict[str, Any] = {"last_offset": 1 << 40, "last_offset_epoch": quorum.epoch - 1}
+    await server.ask(vote(quorum, **longest))
+    if quorum.connection.version_for(VoteRequest()) >= 2:
+        expect(_refused(await server.ask(vote(quorum, pre_vote=True, **longest))), "no", "a vote")
+    after = await describe_quorum(server)
+    expect_equal("leader", (after.leader_id, after.epoch), (quorum.leader_id, quorum.epoch))

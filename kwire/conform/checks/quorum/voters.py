@@ -40,45 +40,6 @@ def _without_listener(quorum: DescribedQuorum, **changes: object) -> AddRaftVote
     return add_voter(quorum).replace(listeners=[listener], **changes)
 
 
-@SECTION.check(11, _ADD, role=ServerRole.CONTROLLER, alone=True)
-async def _(server: Server) -> None:
-    """A second AddRaftVoter gets REQUEST_TIMED_OUT while one is under way."""
-    quorum = await describe_quorum(server)
-    await quorum.demand_kraft_version(1)
-    quorum.connection.demand(AddRaftVoterRequest)
-    async with StubVoter(quorum.connection.own_host, None) as silent:
-        first = await server.new_connection(quorum.address)
-        await first.send(first.frame(_at(quorum, silent)))
-        await server.wait_for("a request to the new voter", lambda: _is_set(silent))
-        expect_error(await server.ask(add_voter(quorum, NOBODY + 1)), ErrorCode.REQUEST_TIMED_OUT)
-        # The first ends too, before the next check begins.
-        await first.receive(patience=10.0)
-
-
-async def _is_set(voter: StubVoter) -> bool:
-    return voter.asked.is_set()
-
-
-def _remove_last(quorum: DescribedQuorum) -> RemoveRaftVoterRequest:
-    """Return the request that a quorum of one refuses. Raises Skipped for a larger one."""
-    if len(quorum.voters) > 1:
-        raise Skipped("the quorum has voters besides the leader, which would be removed")
-    directory = quorum.leader_directory
-    return remove_voter(quorum, quorum.leader_id).replace(voter_directory_id=directory)
-
-
-def _refuses_voter(sentence: str, code: int, supports: tuple[int, int]) -> Check:
-    @scenario(gets(sentence, code), _ADD, role=ServerRole.CONTROLLER, alone=True)
-    async def run(server: Server) -> None:
-        quorum = await describe_quorum(server)
-        await quorum.demand_kraft_version(1)
-        quorum.connection.demand(AddRaftVoterRequest)
-        async with StubVoter(quorum.connection.own_host, supports) as voter:
-            expect_error(await server.ask(_at(quorum, voter)), code)
-
-    return run
-
-
 SECTION[1] = leader_exchange(
     "AddRaftVoter for another cluster gets",
     _ADD,
@@ -132,6 +93,20 @@ SECTION[8] = leader_exchange(
     kraft_version=1,
     alone=True,
 )
+
+
+def _refuses_voter(sentence: str, code: int, supports: tuple[int, int]) -> Check:
+    @scenario(gets(sentence, code), _ADD, role=ServerRole.CONTROLLER, alone=True)
+    async def run(server: Server) -> None:
+        quorum = await describe_quorum(server)
+        await quorum.demand_kraft_version(1)
+        quorum.connection.demand(AddRaftVoterRequest)
+        async with StubVoter(quorum.connection.own_host, supports) as voter:
+            expect_error(await server.ask(_at(quorum, voter)), code)
+
+    return run
+
+
 SECTION[9] = _refuses_voter(
     "AddRaftVoter for a voter that has not the finalized kraft.version is refused.",
     ErrorCode.INVALID_REQUEST,
@@ -140,6 +115,27 @@ SECTION[9] = _refuses_voter(
 SECTION[10] = _refuses_voter(
     "AddRaftVoter for a voter that has not caught up ends with", ErrorCode.REQUEST_TIMED_OUT, (0, 1)
 )
+
+
+async def _is_set(voter: StubVoter) -> bool:
+    return voter.asked.is_set()
+
+
+@SECTION.check(11, _ADD, role=ServerRole.CONTROLLER, alone=True)
+async def _(server: Server) -> None:
+    """A second AddRaftVoter gets REQUEST_TIMED_OUT while one is under way."""
+    quorum = await describe_quorum(server)
+    await quorum.demand_kraft_version(1)
+    quorum.connection.demand(AddRaftVoterRequest)
+    async with StubVoter(quorum.connection.own_host, None) as silent:
+        first = await server.new_connection(quorum.address)
+        await first.send(first.frame(_at(quorum, silent)))
+        await server.wait_for("a request to the new voter", lambda: _is_set(silent))
+        expect_error(await server.ask(add_voter(quorum, NOBODY + 1)), ErrorCode.REQUEST_TIMED_OUT)
+        # The first ends too, before the next check begins.
+        await first.receive(patience=10.0)
+
+
 SECTION[12] = leader_exchange(
     "RemoveRaftVoter for another cluster gets",
     _REMOVE,
@@ -180,6 +176,16 @@ SECTION[17] = leader_exchange(
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
     role=ServerRole.BROKER,
 )
+
+
+def _remove_last(quorum: DescribedQuorum) -> RemoveRaftVoterRequest:
+    """Return the request that a quorum of one refuses. Raises Skipped for a larger one."""
+    if len(quorum.voters) > 1:
+        raise Skipped("the quorum has voters besides the leader, which would be removed")
+    directory = quorum.leader_directory
+    return remove_voter(quorum, quorum.leader_id).replace(voter_directory_id=directory)
+
+
 SECTION[18] = leader_exchange(
     "RemoveRaftVoter for the last voter gets",
     _REMOVE,

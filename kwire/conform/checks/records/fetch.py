@@ -58,6 +58,39 @@ def _refused(sentence: str, source: SentenceSource, code: int, **fields: int) ->
     return check
 
 
+SECTION[1] = exchange(
+    "A topic that does not exist gets",
+    _CODES,
+    send=lambda server: fetch_request(server.name(), fetch_partition()),
+    version=11,
+    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    role=ServerRole.BROKER,
+)
+SECTION[2] = _refused(
+    "A partition that the topic does not have gets",
+    _CODES,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    partition=7,
+)
+SECTION[3] = _refused(
+    "An offset beyond the end gets", _CODES, ErrorCode.OFFSET_OUT_OF_RANGE, offset=2
+)
+SECTION[4] = _refused("A negative offset gets", _CODES, ErrorCode.OFFSET_OUT_OF_RANGE, offset=-1)
+SECTION[5] = _refused(
+    "A leader epoch beyond the leader's gets",
+    _EPOCHS,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+    current_leader_epoch=_LARGEST,
+)
+SECTION[6] = _refused(
+    "An unknown leader epoch is reported before an offset out of range.",
+    _EPOCHS,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+    offset=99,
+    current_leader_epoch=_LARGEST,
+)
+
+
 @SECTION.broker_refuses(7, kip(516, "Fetch"), ErrorCode.UNKNOWN_TOPIC_ID)
 async def _(server: Server) -> Any:
     """A topic id that does not exist gets"""
@@ -122,8 +155,16 @@ def _limit_request(request: FetchRequest) -> None:
     request.max_bytes = 1
 
 
+SECTION[11] = _one_batch("max_bytes below the first batch still gets that batch.", _limit_request)
+
+
 def _limit_partition(request: FetchRequest) -> None:
     request.topics[0].partitions[0].partition_max_bytes = 1
+
+
+SECTION[12] = _one_batch(
+    "partition_max_bytes below the first batch still gets that batch.", _limit_partition
+)
 
 
 @SECTION.broker_check(13, _LIMITS)
@@ -185,17 +226,6 @@ async def _(server: Server) -> None:
     expect_equal("diverging epoch", part.diverging_epoch, EpochEndOffset(epoch=0, end_offset=1))
 
 
-@SECTION.broker_refuses(
-    19, kafka("Partition.readRecords"), ErrorCode.OFFSET_OUT_OF_RANGE, differs=(ErrorCode.NONE,)
-)
-async def _(server: Server) -> Any:
-    """A last fetched epoch beyond the log's gets"""
-    log = await new_log(server)
-    log.leader.demand_since(FetchRequest, 12)
-    await log.append()
-    return await log.fetch(1, last_fetched_epoch=50, version=12)
-
-
 @SECTION.broker_check(18, guide("Fetch API"))
 async def _(server: Server) -> None:
     """One partition's error does not keep another from being read."""
@@ -207,38 +237,12 @@ async def _(server: Server) -> None:
     expect_equal("errors", codes, {0: 0, 7: 3})
 
 
-SECTION[1] = exchange(
-    "A topic that does not exist gets",
-    _CODES,
-    send=lambda server: fetch_request(server.name(), fetch_partition()),
-    version=11,
-    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-    role=ServerRole.BROKER,
+@SECTION.broker_refuses(
+    19, kafka("Partition.readRecords"), ErrorCode.OFFSET_OUT_OF_RANGE, differs=(ErrorCode.NONE,)
 )
-SECTION[2] = _refused(
-    "A partition that the topic does not have gets",
-    _CODES,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    partition=7,
-)
-SECTION[3] = _refused(
-    "An offset beyond the end gets", _CODES, ErrorCode.OFFSET_OUT_OF_RANGE, offset=2
-)
-SECTION[4] = _refused("A negative offset gets", _CODES, ErrorCode.OFFSET_OUT_OF_RANGE, offset=-1)
-SECTION[5] = _refused(
-    "A leader epoch beyond the leader's gets",
-    _EPOCHS,
-    ErrorCode.UNKNOWN_LEADER_EPOCH,
-    current_leader_epoch=_LARGEST,
-)
-SECTION[6] = _refused(
-    "An unknown leader epoch is reported before an offset out of range.",
-    _EPOCHS,
-    ErrorCode.UNKNOWN_LEADER_EPOCH,
-    offset=99,
-    current_leader_epoch=_LARGEST,
-)
-SECTION[11] = _one_batch("max_bytes below the first batch still gets that batch.", _limit_request)
-SECTION[12] = _one_batch(
-    "partition_max_bytes below the first batch still gets that batch.", _limit_partition
-)
+async def _(server: Server) -> Any:
+    """A last fetched epoch beyond the log's gets"""
+    log = await new_log(server)
+    log.leader.demand_since(FetchRequest, 12)
+    await log.append()
+    return await log.fetch(1, last_fetched_epoch=50, version=12)

@@ -144,6 +144,11 @@ async def _(server: Server) -> None:
     expect_equal("error, offset", (part.error_code, part.offset), (0, -1))
 
 
+SECTION[10] = _needs(7, _MAX_TIMESTAMP, kip(734))
+SECTION[11] = _needs(8, _EARLIEST_LOCAL, kip(405))
+SECTION[12] = _needs(9, _LATEST_TIERED, kip(1005))
+
+
 @SECTION.broker_refuses(13, kip(320, "Leader Epoch Validation"), ErrorCode.UNKNOWN_LEADER_EPOCH)
 async def _(server: Server) -> Any:
     """A leader epoch beyond the leader's gets"""
@@ -178,8 +183,3 @@ async def _(server: Server) -> Any:
     """A negative timestamp without a meaning is refused, or looked up like any other."""
     log = await new_log(server)
     return await _list(log, -99)
-
-
-SECTION[10] = _needs(7, _MAX_TIMESTAMP, kip(734))
-SECTION[11] = _needs(8, _EARLIEST_LOCAL, kip(405))
-SECTION[12] = _needs(9, _LATEST_TIERED, kip(1005))

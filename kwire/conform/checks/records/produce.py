@@ -50,6 +50,16 @@ async def _(server: Server) -> Any:
     return await log.produce(batch(), acks=2)
 
 
+SECTION[3] = exchange(
+    "A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION, and is not created.",
+    _CODES,
+    send=lambda server: produce_request(server.name(), batch()),
+    version=7,
+    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    role=ServerRole.BROKER,
+)
+
+
 @SECTION.broker_refuses(4, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 async def _(server: Server) -> Any:
     """A partition that the topic does not have gets"""
@@ -237,13 +247,3 @@ async def _(server: Server) -> None:
     log = await new_log(server)
     expect_error(await log.produce(_flipped(batch())), ErrorCode.CORRUPT_MESSAGE)
     expect_equal("base offset", await log.append(), 0)
-
-
-SECTION[3] = exchange(
-    "A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION, and is not created.",
-    _CODES,
-    send=lambda server: produce_request(server.name(), batch()),
-    version=7,
-    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-    role=ServerRole.BROKER,
-)

@@ -70,6 +70,14 @@ async def _registered(server: Server) -> BrokerRegistration:
     raise Skipped("the cluster has no broker")
 
 
+SECTION[1] = _refused(
+    "A broker of another cluster gets",
+    _REGISTER,
+    ErrorCode.INCONSISTENT_CLUSTER_ID,
+    cluster_id=OTHER_CLUSTER,
+)
+
+
 @SECTION.refuses(
     2,
     _REGISTER,
@@ -86,6 +94,24 @@ async def _(server: Server) -> Any:
     return await server.ask(again)
 
 
+SECTION[3] = _refused(
+    "A broker that names no metadata.version is refused.",
+    # UNSUPPORTED_VERSION up to Kafka 3.9, INVALID_REGISTRATION since.
+    _HANDLER,
+    ErrorCode.UNSUPPORTED_VERSION,
+    ErrorCode.INVALID_REGISTRATION,
+    features=[],
+)
+SECTION[4] = _refused(
+    "A broker without log directories gets",
+    kip(858, "BrokerRegistration"),
+    ErrorCode.INVALID_REGISTRATION,
+    ErrorCode.INVALID_REQUEST,
+    since=_DIRECTORIES,
+    log_dirs=(),
+)
+
+
 @SECTION.check(5, kip(858, "BrokerRegistration"), role=ServerRole.CONTROLLER)
 async def _(server: Server) -> None:
     """A log directory that another broker has gets INVALID_REGISTRATION."""
@@ -98,6 +124,16 @@ async def _(server: Server) -> None:
         (ErrorCode.INVALID_REGISTRATION, ErrorCode.INVALID_REQUEST),
         log_dirs=tuple(broker.directories),
     )
+
+
+SECTION[6] = _refused(
+    "A broker with a reserved directory id gets",
+    kip(858, "BrokerRegistration"),
+    ErrorCode.INVALID_REGISTRATION,
+    ErrorCode.INVALID_REQUEST,
+    since=_DIRECTORIES,
+    log_dirs=(UUID(int=1),),
+)
 
 
 @SECTION.check(7, kip(866, "BrokerRegistration"), role=ServerRole.CONTROLLER)
@@ -113,6 +149,16 @@ async def _(server: Server) -> None:
     )
 
 
+SECTION[8] = leader_exchange(
+    "A heartbeat of a broker that is not registered is refused.",
+    kip(631, "BrokerHeartbeat"),
+    send=lambda quorum: BrokerHeartbeatRequest(
+        broker_id=NOBODY, broker_epoch=1, current_metadata_offset=1
+    ),
+    expect=answers(ErrorCode.STALE_BROKER_EPOCH) | answers(ErrorCode.BROKER_ID_NOT_REGISTERED),
+)
+
+
 @SECTION.refuses(
     9, kip(631, "BrokerHeartbeat"), ErrorCode.STALE_BROKER_EPOCH, role=ServerRole.CONTROLLER
 )
@@ -123,6 +169,14 @@ async def _(server: Server) -> Any:
         broker_id=broker.id, broker_epoch=broker.epoch - 1, current_metadata_offset=1
     )
     return await server.ask(beat)
+
+
+SECTION[10] = leader_exchange(
+    "A broker that is not registered gets no producer ids.",
+    kip(730, "AllocateProducerIds"),
+    send=lambda quorum: AllocateProducerIdsRequest(broker_id=NOBODY, broker_epoch=1),
+    expect=answers(ErrorCode.STALE_BROKER_EPOCH),
+)
 
 
 @SECTION.refuses(
@@ -154,50 +208,6 @@ async def _(server: Server) -> Any:
     return await server.ask(request)
 
 
-SECTION[1] = _refused(
-    "A broker of another cluster gets",
-    _REGISTER,
-    ErrorCode.INCONSISTENT_CLUSTER_ID,
-    cluster_id=OTHER_CLUSTER,
-)
-SECTION[3] = _refused(
-    "A broker that names no metadata.version is refused.",
-    # UNSUPPORTED_VERSION up to Kafka 3.9, INVALID_REGISTRATION since.
-    _HANDLER,
-    ErrorCode.UNSUPPORTED_VERSION,
-    ErrorCode.INVALID_REGISTRATION,
-    features=[],
-)
-SECTION[4] = _refused(
-    "A broker without log directories gets",
-    kip(858, "BrokerRegistration"),
-    ErrorCode.INVALID_REGISTRATION,
-    ErrorCode.INVALID_REQUEST,
-    since=_DIRECTORIES,
-    log_dirs=(),
-)
-SECTION[6] = _refused(
-    "A broker with a reserved directory id gets",
-    kip(858, "BrokerRegistration"),
-    ErrorCode.INVALID_REGISTRATION,
-    ErrorCode.INVALID_REQUEST,
-    since=_DIRECTORIES,
-    log_dirs=(UUID(int=1),),
-)
-SECTION[8] = leader_exchange(
-    "A heartbeat of a broker that is not registered is refused.",
-    kip(631, "BrokerHeartbeat"),
-    send=lambda quorum: BrokerHeartbeatRequest(
-        broker_id=NOBODY, broker_epoch=1, current_metadata_offset=1
-    ),
-    expect=answers(ErrorCode.STALE_BROKER_EPOCH) | answers(ErrorCode.BROKER_ID_NOT_REGISTERED),
-)
-SECTION[10] = leader_exchange(
-    "A broker that is not registered gets no producer ids.",
-    kip(730, "AllocateProducerIds"),
-    send=lambda quorum: AllocateProducerIdsRequest(broker_id=NOBODY, broker_epoch=1),
-    expect=answers(ErrorCode.STALE_BROKER_EPOCH),
-)
 SECTION[13] = _refused(
     "A broker that does not support the finalized metadata.version is refused.",
     kip(584, "Feature gating"),

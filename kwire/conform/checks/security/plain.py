@@ -36,6 +36,9 @@ def _refused(sentence: str, source: SentenceSource, token: bytes) -> Check:
     return run
 
 
+SECTION[1] = _refused("An unknown user is refused.", kip(152), _WRONG)
+
+
 @SECTION.check(2, kip(152), needs=Need.SASL)
 async def _(server: Server) -> None:
     """A refused login gets SASL_AUTHENTICATION_FAILED and a message."""
@@ -68,6 +71,13 @@ async def _(server: Server) -> None:
         raise Deviation(repr(messages[0]), repr(messages[1]), ConformanceVerdict.DIFFERS)
 
 
+SECTION[5] = _refused("A token without NUL is refused.", _RFC, b"alice")
+SECTION[6] = _refused("A token with a part too many is refused.", _RFC, _WRONG + b"\0more")
+SECTION[7] = _refused("A token without a user is refused.", _RFC, b"\0\0password")
+SECTION[8] = _refused("A token without a password is refused.", _RFC, f"\0{NOBODY}\0".encode())
+SECTION[9] = _refused("A token that is not UTF-8 is refused.", _RFC, b"\0\xff\xfe\0\xc0\x80")
+
+
 @SECTION.check(10, _RFC, needs=Need.SASL)
 async def _(server: Server) -> None:
     """Nobody may act for another user."""
@@ -76,11 +86,3 @@ async def _(server: Server) -> None:
     with server.transcript.private():
         token = f"{NOBODY}\0{user.username}\0{user.password}".encode()
         await expect_refused(connection, token)
-
-
-SECTION[1] = _refused("An unknown user is refused.", kip(152), _WRONG)
-SECTION[5] = _refused("A token without NUL is refused.", _RFC, b"alice")
-SECTION[6] = _refused("A token with a part too many is refused.", _RFC, _WRONG + b"\0more")
-SECTION[7] = _refused("A token without a user is refused.", _RFC, b"\0\0password")
-SECTION[8] = _refused("A token without a password is refused.", _RFC, f"\0{NOBODY}\0".encode())
-SECTION[9] = _refused("A token that is not UTF-8 is refused.", _RFC, b"\0\xff\xfe\0\xc0\x80")

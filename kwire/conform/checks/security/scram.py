@@ -79,6 +79,9 @@ def _refused_first(sentence: str, source: SentenceSource, token: bytes) -> Check
     return run
 
 
+SECTION[1] = _refused_first("An invalid first message is refused.", _RFC, b"no message of SCRAM")
+
+
 @SECTION.check(2, kip(84), needs=Need.SASL)
 async def _(server: Server) -> None:
     """An unknown user is refused, at the latest with the proof."""
@@ -149,15 +152,14 @@ async def _(server: Server) -> None:
     await expect_served(server, connection)
 
 
-@SECTION.check(11, _RFC, needs=Need.SASL)
-async def _(server: Server) -> None:
-    """The attribute m, reserved for extensions, is refused."""
-    await expect_refused(await _begun(server), _first(server, extension="m=kwire,"))
-
-
-SECTION[1] = _refused_first("An invalid first message is refused.", _RFC, b"no message of SCRAM")
 SECTION[10] = _refused_first(
     "A client that asks for channel binding is refused: the mechanism has none.",
     _HEADER,
     f"p=tls-unique,,n={NOBODY},r={_NONCE}".encode(),
 )
+
+
+@SECTION.check(11, _RFC, needs=Need.SASL)
+async def _(server: Server) -> None:
+    """The attribute m, reserved for extensions, is refused."""
+    await expect_refused(await _begun(server), _first(server, extension="m=kwire,"))

@@ -54,6 +54,10 @@ def _old(name: str, version: bytes) -> Check:
     return run
 
 
+SECTION[2] = _old("TLS 1.0", TLS_10)
+SECTION[3] = _old("TLS 1.1", TLS_11)
+
+
 @SECTION.check(4, kip(573), needs=Need.TLS)
 async def _(server: Server) -> None:
     """TLS 1.2 or 1.3 is spoken."""
@@ -117,7 +121,3 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """HTTP in place of a handshake ends the connection."""
     await _expect_refused(server, HTTP, "an alert or an end")
-
-
-SECTION[2] = _old("TLS 1.0", TLS_10)
-SECTION[3] = _old("TLS 1.1", TLS_11)

@@ -65,6 +65,39 @@ async def _(server: Server) -> None:
     expect(_MISSING_SOURCE_TOPICS in codes, f"the status {_MISSING_SOURCE_TOPICS}", codes)
 
 
+SECTION[4] = leaving_member(new_streams_member, _HEARTBEAT)
+SECTION[5] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
+SECTION[6] = _refuses("An empty member id", 42, "INVALID_REQUEST", member_id="")
+SECTION[7] = _refuses("A join without a topology", 42, "INVALID_REQUEST", topology=None)
+SECTION[8] = _refuses(
+    "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
+)
+SECTION[9] = _refuses("A join without active tasks", 42, "INVALID_REQUEST", active_tasks=None)
+SECTION[10] = _refuses(
+    "A join with tasks of its own",
+    42,
+    "INVALID_REQUEST",
+    active_tasks=[TaskIds(subtopology_id=SUBTOPOLOGY, partitions=(0,))],
+)
+
+
+@SECTION.broker_refuses(11, _HEARTBEAT, ErrorCode.STREAMS_INVALID_TOPOLOGY)
+async def _(server: Server) -> Any:
+    """Copartitioned topics that the subtopology does not have get"""
+    member = await new_streams_member(server)
+    broken = topology(member.topic, copartition_groups=[CopartitionGroup(source_topics=(7,))])
+    return await member.join(topology=broken)
+
+
+SECTION[12] = _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id="")
+SECTION[13] = _refuses_member(
+    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
+)
+SECTION[14] = _refuses_member(
+    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
+)
+
+
 @SECTION.broker_check(15, _DESCRIBE)
 async def _(server: Server) -> None:
     """StreamsGroupDescribe returns epochs, topology and members."""
@@ -88,33 +121,4 @@ async def _(server: Server) -> Any:
     return await coordinator.ask(StreamsGroupDescribeRequest(group_ids=(name,)))
 
 
-@SECTION.broker_refuses(11, _HEARTBEAT, ErrorCode.STREAMS_INVALID_TOPOLOGY)
-async def _(server: Server) -> Any:
-    """Copartitioned topics that the subtopology does not have get"""
-    member = await new_streams_member(server)
-    broken = topology(member.topic, copartition_groups=[CopartitionGroup(source_topics=(7,))])
-    return await member.join(topology=broken)
-
-
-SECTION[4] = leaving_member(new_streams_member, _HEARTBEAT)
-SECTION[5] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
-SECTION[6] = _refuses("An empty member id", 42, "INVALID_REQUEST", member_id="")
-SECTION[7] = _refuses("A join without a topology", 42, "INVALID_REQUEST", topology=None)
-SECTION[8] = _refuses(
-    "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
-)
-SECTION[9] = _refuses("A join without active tasks", 42, "INVALID_REQUEST", active_tasks=None)
-SECTION[10] = _refuses(
-    "A join with tasks of its own",
-    42,
-    "INVALID_REQUEST",
-    active_tasks=[TaskIds(subtopology_id=SUBTOPOLOGY, partitions=(0,))],
-)
-SECTION[12] = _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id="")
-SECTION[13] = _refuses_member(
-    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
-)
-SECTION[14] = _refuses_member(
-    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
-)
 SECTION[17] = listed_type(new_streams_member, kip(1071), "streams")

@@ -39,6 +39,10 @@ def _accepts(*, committed: bool, verb: str) -> Any:
     return accepts
 
 
+SECTION[1] = _accepts(committed=True, verb="committed")
+SECTION[2] = _accepts(committed=False, verb="aborted")
+
+
 @SECTION.broker_refuses(3, _REQUEST, ErrorCode.INVALID_TXN_STATE)
 async def _(server: Server) -> Any:
     """A transaction that has not begun gets"""
@@ -55,6 +59,10 @@ def _repeats(*, committed: bool, verb: str) -> Any:
     return repeats
 
 
+SECTION[4] = _repeats(committed=True, verb="committed")
+SECTION[5] = _repeats(committed=False, verb="aborted")
+
+
 def _contradicts(*, committed: bool, sentence: str) -> Any:
     @broker_scenario(f"{sentence} gets INVALID_TXN_STATE.", _REQUEST)
     async def contradicts(server: Server) -> None:
@@ -64,6 +72,10 @@ def _contradicts(*, committed: bool, sentence: str) -> Any:
         )
 
     return contradicts
+
+
+SECTION[6] = _contradicts(committed=True, sentence="Aborting what has been committed")
+SECTION[7] = _contradicts(committed=False, sentence="Committing what has been aborted")
 
 
 @SECTION.broker_refuses(8, _REQUEST, ErrorCode.INVALID_PRODUCER_ID_MAPPING)
@@ -94,6 +106,10 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
+SECTION[10] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
+SECTION[11] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+
+
 @SECTION.broker_check(12, _REQUEST)
 async def _(server: Server) -> None:
     """After a commit the next transaction can begin."""
@@ -117,6 +133,10 @@ def _marks(*, committed: bool, type: ControlRecordType) -> Any:
         expect_equal("markers", [marker.type for marker in found], [type])
 
     return marks
+
+
+SECTION[13] = _marks(committed=True, type=ControlRecordType.COMMIT)
+SECTION[14] = _marks(committed=False, type=ControlRecordType.ABORT)
 
 
 @SECTION.broker_check(15, _MARKERS)
@@ -167,15 +187,3 @@ async def _(server: Server) -> Any:
     transaction = await transactional_producer(server)
     transaction.coordinator = await server.another_node(transaction.coordinator)
     return await transaction.end()
-
-
-SECTION[1] = _accepts(committed=True, verb="committed")
-SECTION[2] = _accepts(committed=False, verb="aborted")
-SECTION[4] = _repeats(committed=True, verb="committed")
-SECTION[5] = _repeats(committed=False, verb="aborted")
-SECTION[6] = _contradicts(committed=True, sentence="Aborting what has been committed")
-SECTION[7] = _contradicts(committed=False, sentence="Committing what has been aborted")
-SECTION[10] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
-SECTION[11] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
-SECTION[13] = _marks(committed=True, type=ControlRecordType.COMMIT)
-SECTION[14] = _marks(committed=False, type=ControlRecordType.ABORT)

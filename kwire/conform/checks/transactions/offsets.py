@@ -122,6 +122,10 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
+SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
+SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+
+
 @SECTION.broker_check(6, _COMMIT)
 async def _(server: Server) -> None:
     """OffsetFetch does not return the offsets of an open transaction."""
@@ -201,7 +205,3 @@ async def _(server: Server) -> None:
     offsets = await _offsets(server)
     expect_error(await offsets.add(), ErrorCode.NONE)
     expect_refused(await offsets.commit(5, group_id=""), ErrorCode.INVALID_GROUP_ID)
-
-
-SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
-SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")

@@ -71,6 +71,10 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
+SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
+SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+
+
 @SECTION.broker_refuses(
     6,
     kafka("TransactionCoordinator.handleAddPartitionsToTransaction"),
@@ -142,6 +146,17 @@ def _refuses_to_verify(version: int, error: str, *codes: int) -> Any:
     return refuses
 
 
+SECTION[11] = _refuses_to_verify(
+    _BATCHED,
+    "INVALID_TXN_STATE or TRANSACTION_ABORTABLE",
+    ErrorCode.INVALID_TXN_STATE,
+    ErrorCode.TRANSACTION_ABORTABLE,
+)
+SECTION[12] = _refuses_to_verify(
+    _ABORTABLE, "TRANSACTION_ABORTABLE", ErrorCode.TRANSACTION_ABORTABLE
+)
+
+
 @SECTION.broker_check(13, kip(890, "Proposed Changes"))
 async def _(server: Server) -> None:
     """Verifying a partition does not add it."""
@@ -167,16 +182,3 @@ async def _(server: Server) -> None:
     }
     expect_equal("errors of the good one", results.get(transaction.id), set())
     expect(results.get(bad.transactions[0].transactional_id), "an error of the other", results)
-
-
-SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
-SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
-SECTION[11] = _refuses_to_verify(
-    _BATCHED,
-    "INVALID_TXN_STATE or TRANSACTION_ABORTABLE",
-    ErrorCode.INVALID_TXN_STATE,
-    ErrorCode.TRANSACTION_ABORTABLE,
-)
-SECTION[12] = _refuses_to_verify(
-    _ABORTABLE, "TRANSACTION_ABORTABLE", ErrorCode.TRANSACTION_ABORTABLE
-)

@@ -60,6 +60,19 @@ def _completes(*, committed: bool, complete: str) -> Any:
     return completes
 
 
+async def _state_at_rest(transaction: CheckedTransaction) -> str:
+    async def settled() -> str | None:
+        state: str = (await transaction.describe()).transaction_state
+        return None if state.startswith("Prepare") else state
+
+    state: str = await transaction.server.wait_for("a transaction at rest", settled)
+    return state
+
+
+SECTION[3] = _completes(committed=True, complete="CompleteCommit")
+SECTION[4] = _completes(committed=False, complete="CompleteAbort")
+
+
 @SECTION.broker_refuses(5, kip(664), ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """A transactional id that was not initialised gets"""
@@ -74,15 +87,6 @@ async def _(server: Server) -> None:
     """An empty transactional id gets INVALID_REQUEST."""
     request = DescribeTransactionsRequest(transactional_ids=("",))
     expect_refused(await server.ask(request), ErrorCode.INVALID_REQUEST)
-
-
-async def _state_at_rest(transaction: CheckedTransaction) -> str:
-    async def settled() -> str | None:
-        state: str = (await transaction.describe()).transaction_state
-        return None if state.startswith("Prepare") else state
-
-    state: str = await transaction.server.wait_for("a transaction at rest", settled)
-    return state
 
 
 async def _listed(transaction: CheckedTransaction, version: int | None, **filters: Any) -> Any:
@@ -165,7 +169,3 @@ async def _(server: Server) -> Any:
     request = ListTransactionsRequest(transactional_id_pattern="(")
     connection = await server.connection()
     return await connection.ask_coordinator(request, _PATTERN)
-
-
-SECTION[3] = _completes(committed=True, complete="CompleteCommit")
-SECTION[4] = _completes(committed=False, complete="CompleteAbort")

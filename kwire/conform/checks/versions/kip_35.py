@@ -49,6 +49,36 @@ async def _each_version(server: Server, version: int) -> None:
     judge(reaction, answers(ErrorCode.NONE, version=version))
 
 
+SECTION[1] = family(
+    "Each version of ApiVersions that is offered is answered.", kip(35), _each_version
+)
+SECTION[2] = exchange(
+    "A server that answers ApiVersions offers it.",
+    kip(35),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="with ApiVersions in its list", where=_offers_itself),
+)
+SECTION[3] = exchange(
+    "No API is listed twice.",
+    schema("ApiVersionsResponse", "api_keys"),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="without an API listed twice", where=_no_key_twice),
+)
+SECTION[4] = exchange(
+    "Every range begins with 0 or more and does not end before it begins.",
+    schema("ApiVersionsResponse", "min_version"),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="with ranges in order", where=_ranges_hold),
+)
+SECTION[5] = exchange(
+    "The APIs come in the order of their keys.",
+    kafka("ApiVersionsResponse"),
+    send=api_versions_request(),
+    expect=answers(ErrorCode.NONE, text="in the order of the keys", where=_in_order),
+    differs=answers(ErrorCode.NONE, text="in any order"),
+)
+
+
 @SECTION.check(6, kip(35))
 async def _(server: Server) -> None:
     """Every version of the answer lists the same ranges."""
@@ -92,6 +122,15 @@ async def _(server: Server) -> None:
     judge(await connection.exchange(api_versions_request(), 3), answers(ErrorCode.NONE))
 
 
+@SECTION.check(10, kip(35))
+async def _(server: Server) -> None:
+    """A connection may begin with a request other than ApiVersions."""
+    body, version = first_request(server.target.versions)
+    connection = await server.new_connection()
+    judge(await connection.exchange(body, version), answers(text="to the first request"))
+    expect_error(await connection.ask(api_versions_request(), 0), ErrorCode.NONE)
+
+
 async def _refused(key: int, version: int, server: Server) -> None:
     connection = await server.connection()
     expected = closes()
@@ -108,11 +147,21 @@ def _above(server: Server) -> Iterator[Member]:
             yield Member(id=f"{api_name(key)}-v{version}", run=partial(_refused, key, version))
 
 
+SECTION[11] = family(
+    "A version above those offered ends the connection.", guide("Protocol compatibility"), _above
+)
+
+
 def _below(server: Server) -> Iterator[Member]:
     for key, offered in server.target.versions.api_versions.items():
         if key in APIS and key != _KEY:
             version = offered.min_version - 1
             yield Member(id=f"{api_name(key)}-v{version}", run=partial(_refused, key, version))
+
+
+SECTION[12] = family(
+    "A version below those offered ends the connection.", guide("Protocol compatibility"), _below
+)
 
 
 def _not_offered(server: Server) -> Iterator[Member]:
@@ -122,49 +171,6 @@ def _not_offered(server: Server) -> Iterator[Member]:
             yield Member(id=f"{api_name(key)}-v{version}", run=partial(_refused, key, version))
 
 
-@SECTION.check(10, kip(35))
-async def _(server: Server) -> None:
-    """A connection may begin with a request other than ApiVersions."""
-    body, version = first_request(server.target.versions)
-    connection = await server.new_connection()
-    judge(await connection.exchange(body, version), answers(text="to the first request"))
-    expect_error(await connection.ask(api_versions_request(), 0), ErrorCode.NONE)
-
-
-SECTION[1] = family(
-    "Each version of ApiVersions that is offered is answered.", kip(35), _each_version
-)
-SECTION[2] = exchange(
-    "A server that answers ApiVersions offers it.",
-    kip(35),
-    send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="with ApiVersions in its list", where=_offers_itself),
-)
-SECTION[3] = exchange(
-    "No API is listed twice.",
-    schema("ApiVersionsResponse", "api_keys"),
-    send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="without an API listed twice", where=_no_key_twice),
-)
-SECTION[4] = exchange(
-    "Every range begins with 0 or more and does not end before it begins.",
-    schema("ApiVersionsResponse", "min_version"),
-    send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="with ranges in order", where=_ranges_hold),
-)
-SECTION[5] = exchange(
-    "The APIs come in the order of their keys.",
-    kafka("ApiVersionsResponse"),
-    send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="in the order of the keys", where=_in_order),
-    differs=answers(ErrorCode.NONE, text="in any order"),
-)
-SECTION[11] = family(
-    "A version above those offered ends the connection.", guide("Protocol compatibility"), _above
-)
-SECTION[12] = family(
-    "A version below those offered ends the connection.", guide("Protocol compatibility"), _below
-)
 SECTION[13] = family(
     "An API that is not offered ends the connection.", kafka("SocketServer"), _not_offered
 )

@@ -45,6 +45,24 @@ def _range(response: ApiVersionsResponse) -> str:
     return str(NodeApiVersions.of(response).api_versions.get(_KEY, "none"))
 
 
+SECTION[1] = exchange(
+    "A broker that does not know the version answers UNSUPPORTED_VERSION in v0.",
+    kip(511, "Compatibility, Deprecation, and Migration Plan"),
+    send=api_versions_request(),
+    version=99,
+    expect=answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
+)
+SECTION[2] = exchange(
+    "Beside UNSUPPORTED_VERSION stands the range of ApiVersions itself.",
+    kip(511),
+    send=api_versions_request(),
+    version=99,
+    expect=answers(
+        ErrorCode.UNSUPPORTED_VERSION, text="with ApiVersions in its list", where=_lists_itself
+    ),
+)
+
+
 @SECTION.check(3, kip(511))
 async def _(server: Server) -> None:
     """The range beside UNSUPPORTED_VERSION is the one of the full answer."""
@@ -77,6 +95,15 @@ async def _(server: Server) -> None:
     judge(reaction, answers(ErrorCode.UNSUPPORTED_VERSION, version=0))
 
 
+SECTION[6] = exchange(
+    "A negative version is answered like any unknown version.",
+    kafka("RequestContext"),
+    send=api_versions_request(),
+    version=-1,
+    expect=answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
+)
+
+
 @SECTION.check(7, kafka("RequestContext"))
 async def _(server: Server) -> None:
     """Only the header of a request in an unknown version is read."""
@@ -90,15 +117,6 @@ async def _(server: Server) -> None:
         answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
         closes(),
     )
-
-
-@SECTION.check(12, kip(511))
-async def _(server: Server) -> None:
-    """After INVALID_REQUEST a client asks again on the same connection."""
-    connection = await server.connection()
-    bad = ApiVersionsRequest(client_software_name="a b", client_software_version="1")
-    expect_error(await connection.ask(bad, 3), ErrorCode.INVALID_REQUEST)
-    expect_error(await connection.ask(api_versions_request(), 3), ErrorCode.NONE)
 
 
 def software(sentence: str, field: str, values: dict[str, str], code: int) -> Check:
@@ -118,29 +136,6 @@ def software(sentence: str, field: str, values: dict[str, str], code: int) -> Ch
     return family(gets(sentence, code), kip(511, _CHANGES), members)
 
 
-SECTION[1] = exchange(
-    "A broker that does not know the version answers UNSUPPORTED_VERSION in v0.",
-    kip(511, "Compatibility, Deprecation, and Migration Plan"),
-    send=api_versions_request(),
-    version=99,
-    expect=answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
-)
-SECTION[2] = exchange(
-    "Beside UNSUPPORTED_VERSION stands the range of ApiVersions itself.",
-    kip(511),
-    send=api_versions_request(),
-    version=99,
-    expect=answers(
-        ErrorCode.UNSUPPORTED_VERSION, text="with ApiVersions in its list", where=_lists_itself
-    ),
-)
-SECTION[6] = exchange(
-    "A negative version is answered like any unknown version.",
-    kafka("RequestContext"),
-    send=api_versions_request(),
-    version=-1,
-    expect=answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
-)
 SECTION[8] = software(
     "A software name outside the pattern gets",
     "client_software_name",
@@ -165,3 +160,12 @@ SECTION[11] = software(
     _VALID,
     ErrorCode.NONE,
 )
+
+
+@SECTION.check(12, kip(511))
+async def _(server: Server) -> None:
+    """After INVALID_REQUEST a client asks again on the same connection."""
+    connection = await server.connection()
+    bad = ApiVersionsRequest(client_software_name="a b", client_software_version="1")
+    expect_error(await connection.ask(bad, 3), ErrorCode.INVALID_REQUEST)
+    expect_error(await connection.ask(api_versions_request(), 3), ErrorCode.NONE)

@@ -55,6 +55,44 @@ def _outside(answer: ApiVersionsResponse) -> Iterable[str]:
             yield name
 
 
+SECTION[1] = holds(
+    "No supported feature is named twice.",
+    schema(_RESPONSE, "supported_features"),
+    "names given once",
+    lambda answer: _twice(f.name for f in answer.supported_features),
+)
+SECTION[2] = holds(
+    "No finalized feature is named twice.",
+    schema(_RESPONSE, "finalized_features"),
+    "names given once",
+    lambda answer: _twice(f.name for f in answer.finalized_features),
+)
+SECTION[3] = holds(
+    "A supported range begins with 0 or more and does not end before it begins.",
+    kip(584, "Feature versions"),
+    "ranges in order",
+    lambda answer: (
+        f.name for f in answer.supported_features if not 0 <= f.min_version <= f.max_version
+    ),
+)
+SECTION[4] = holds(
+    "A finalized range begins with 1 or more and does not end before it begins.",
+    kip(584, "Feature version levels"),
+    "levels in order",
+    lambda answer: (
+        f.name
+        for f in answer.finalized_features
+        if not 1 <= f.min_version_level <= f.max_version_level
+    ),
+)
+SECTION[5] = holds(
+    "A server supports the level that its cluster has finalized.",
+    kip(584, "Guarantees"),
+    "levels within the supported ranges",
+    _outside,
+)
+
+
 @SECTION.check(6, kip(584, "Guarantees"))
 async def _(server: Server) -> None:
     """The epoch of the finalized features never goes back."""
@@ -106,41 +144,3 @@ async def _(server: Server) -> None:
     if "metadata.version" not in levels:
         came = f"levels of {', '.join(levels) or 'nothing'}"
         raise Deviation("a level of metadata.version", came, ConformanceVerdict.DIFFERS)
-
-
-SECTION[1] = holds(
-    "No supported feature is named twice.",
-    schema(_RESPONSE, "supported_features"),
-    "names given once",
-    lambda answer: _twice(f.name for f in answer.supported_features),
-)
-SECTION[2] = holds(
-    "No finalized feature is named twice.",
-    schema(_RESPONSE, "finalized_features"),
-    "names given once",
-    lambda answer: _twice(f.name for f in answer.finalized_features),
-)
-SECTION[3] = holds(
-    "A supported range begins with 0 or more and does not end before it begins.",
-    kip(584, "Feature versions"),
-    "ranges in order",
-    lambda answer: (
-        f.name for f in answer.supported_features if not 0 <= f.min_version <= f.max_version
-    ),
-)
-SECTION[4] = holds(
-    "A finalized range begins with 1 or more and does not end before it begins.",
-    kip(584, "Feature version levels"),
-    "levels in order",
-    lambda answer: (
-        f.name
-        for f in answer.finalized_features
-        if not 1 <= f.min_version_level <= f.max_version_level
-    ),
-)
-SECTION[5] = holds(
-    "A server supports the level that its cluster has finalized.",
-    kip(584, "Guarantees"),
-    "levels within the supported ranges",
-    _outside,
-)
