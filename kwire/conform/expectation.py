@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -139,8 +140,13 @@ def expect_equal(
     otherwise: the verdict on others, DIFFERS where any is legal.
     """
     if came not in allowed:
-        expected = " or ".join(map(repr, allowed))
+        expected = " or ".join(map(_as_sent, allowed))
         raise Deviation(f"{what} {expected}", f"{what} {came!r}", otherwise)
+
+
+def _as_sent(value: object) -> str:
+    """Return a value as text, with error codes as the numbers that servers send."""
+    return re.sub(r"<ErrorCode\.\w+: (-?\d+)>", r"\1", repr(value))
 
 
 def judge(reaction: Reaction, expected: Expectation, differs: Expectation | None = None) -> None:

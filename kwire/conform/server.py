@@ -51,9 +51,7 @@ REMOVAL_TIMEOUT = 10.0
 _PAUSE = 0.05
 _GROUP, _TRANSACTION = 0, 1
 _LATEST = -1
-_NOT_CONTROLLER = 41
 _CONSUMER = -1
-_NON_EMPTY_GROUP = 68
 _NOT_YET = frozenset({3, 5, 6, 14, 15, 16})
 """Error codes of a topic or a coordinator that is about to come."""
 
@@ -189,7 +187,7 @@ class Server:
         # 2.
         clock = asyncio.get_running_loop().time
         end = clock() + (MOVE_TIMEOUT if len(self.target.nodes) > 1 else 0.0)
-        while first_error(answer) == _NOT_CONTROLLER:
+        while first_error(answer) == ErrorCode.NOT_CONTROLLER:
             address = self.target.nodes.get(await self._controller_id(connection))
             if address is not None and address != self.target.address:
                 self._controller = await self.new_connection(address)
@@ -303,7 +301,7 @@ class Server:
             with suppress(Skipped):
                 request = DeleteGroupsRequest(groups_names=(name,))
                 answer = await connection.ask(request)
-                if first_error(answer) == _NON_EMPTY_GROUP:
+                if first_error(answer) == ErrorCode.NON_EMPTY_GROUP:
                     await empty_group(connection, name)
                     answer = await connection.ask(request)
                 if (code := first_error(answer)) not in (0, 69):  # 69: it never came about

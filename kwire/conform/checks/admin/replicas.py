@@ -26,6 +26,7 @@ SECTION = CheckSection("admin/replicas", "Reassignments and elections")
 _ABSENT = 2_000_000_000
 _PREFERRED, _UNCLEAN, _NO_ELECTION = 0, 1, 9
 _MOVES = kip(455, "Public Interfaces")
+_ELECTIONS = kip(460, "Public Interfaces")
 _CODES = guide("Error Codes")
 
 
@@ -56,8 +57,7 @@ def _refused_move(sentence: str, code: int, **parts: Any) -> Check:
 @SECTION.refuses(1, _MOVES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 async def _(server: Server) -> Any:
     """A topic that does not exist gets"""
-    answer = await _reassign(server, server.name(), replicas=(next(iter(server.target.nodes), 1),))
-    return answer
+    return await _reassign(server, server.name(), replicas=(next(iter(server.target.nodes), 1),))
 
 
 @SECTION.refuses(
@@ -68,8 +68,7 @@ async def _(server: Server) -> Any:
 )
 async def _(server: Server) -> Any:
     """An unknown topic is reported before impossible replicas."""
-    answer = await _reassign(server, server.name(), replicas=(_ABSENT,))
-    return answer
+    return await _reassign(server, server.name(), replicas=(_ABSENT,))
 
 
 SECTION[3] = _refused_move(
@@ -125,7 +124,7 @@ async def _(server: Server) -> Any:
 
 
 def _not_needed(sentence: str, kind: int) -> Check:
-    @scenario(sentence, kip(460, "Public Interfaces"), needs=Need.RESOURCES)
+    @scenario(gets(sentence, ErrorCode.ELECTION_NOT_NEEDED), _ELECTIONS, needs=Need.RESOURCES)
     async def check(server: Server) -> None:
         (await server.connection()).demand_since(ElectLeadersRequest, 1)
         answer = await _elect(server, await _topic(server), kind=kind)
@@ -134,22 +133,14 @@ def _not_needed(sentence: str, kind: int) -> Check:
     return check
 
 
-SECTION[12] = _not_needed(
-    "If the preferred replica leads, its election gets ELECTION_NOT_NEEDED.", _PREFERRED
-)
-SECTION[13] = _not_needed(
-    "If there is a leader, an unclean election gets ELECTION_NOT_NEEDED.", _UNCLEAN
-)
+SECTION[12] = _not_needed("If the preferred replica leads, its election gets", _PREFERRED)
+SECTION[13] = _not_needed("If there is a leader, an unclean election gets", _UNCLEAN)
 
 
 @SECTION.refuses(
-    14,
-    kip(460, "Public Interfaces"),
-    ErrorCode.INVALID_REQUEST,
-    differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,),
+    14, _ELECTIONS, ErrorCode.INVALID_REQUEST, differs=(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,)
 )
 async def _(server: Server) -> Any:
     """A type of election that does not exist gets"""
     (await server.connection()).demand_since(ElectLeadersRequest, 1)
-    answer = await _elect(server, server.name(), kind=_NO_ELECTION)
-    return answer
+    return await _elect(server, server.name(), kind=_NO_ELECTION)

@@ -121,8 +121,7 @@ SECTION[8] = _refused(
 )
 async def _(server: Server) -> Any:
     """An unknown mechanism is reported before too few iterations."""
-    answer = await _upsert(server, server.name(), mechanism=_NO_MECHANISM, iterations=1)
-    return answer
+    return await _upsert(server, server.name(), mechanism=_NO_MECHANISM, iterations=1)
 
 
 @SECTION.broker_check(10, _DESCRIBE)

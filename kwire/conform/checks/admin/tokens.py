@@ -19,7 +19,6 @@ from kwire.messages.access_control import AclOperation, AclPermission, AclResour
 
 SECTION = CheckSection("admin/tokens", "Delegation tokens and ACLs where there are none")
 
-_DISABLED, _NOT_ALLOWED = 61, 64
 _NO_AUTHORIZER = ErrorCode.SECURITY_DISABLED
 _HMAC = b"kwire-conform"
 
@@ -31,7 +30,11 @@ def _no_token(sentence: str, request: Request, role: ServerRole = ServerRole.ANY
     async def check(server: Server) -> None:
         if server.target.security.sasl is not None:
             raise Skipped("the connection has a login, tokens may be had")
-        expect_error(await server.ask_controller(request), _NOT_ALLOWED, _DISABLED)
+        expect_error(
+            await server.ask_controller(request),
+            ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+            ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED,
+        )
 
     return check
 

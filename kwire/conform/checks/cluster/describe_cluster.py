@@ -66,8 +66,7 @@ async def _(server: Server) -> Any:
 async def _(server: Server) -> Any:
     """An endpoint type that does not exist gets"""
     (await server.connection()).demand_since(DescribeClusterRequest, 1)
-    answer = await server.ask(DescribeClusterRequest(endpoint_type=77))
-    return answer
+    return await server.ask(DescribeClusterRequest(endpoint_type=77))
 
 
 @SECTION.check(6, kip(78, "Cluster Id"))

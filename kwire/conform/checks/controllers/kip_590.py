@@ -97,5 +97,5 @@ async def _(server: Server) -> None:
     connection = await server.node(quorum.follower_id)
     request = CHANGES["UnregisterBroker"]
     answer = await connection.ask(_envelope(request, 0))
-    expect_equal("error code of the envelope", answer.error_code, 41)
+    expect_equal("error code of the envelope", answer.error_code, ErrorCode.NOT_CONTROLLER)
     expect(not answer.response_data, "no response in it", answer.response_data)

@@ -16,7 +16,6 @@ SECTION = CheckSection("controllers/kip-919/endpoints", "DescribeCluster with it
 
 _BROKERS, _CONTROLLERS, _OTHERS = 1, 2, 3
 _TYPES = kip(919, "DescribeCluster")
-_MISMATCHED, _UNSUPPORTED = 114, 115
 
 
 def _ask(endpoint_type: int, *, fenced: bool = False) -> DescribeClusterRequest:
@@ -52,7 +51,7 @@ SECTION[2] = exchange(
     _TYPES,
     send=_ask(_BROKERS),
     since=1,
-    expect=answers(_MISMATCHED),
+    expect=answers(ErrorCode.MISMATCHED_ENDPOINT_TYPE),
     role=ServerRole.CONTROLLER,
 )
 SECTION[3] = exchange(
@@ -60,7 +59,7 @@ SECTION[3] = exchange(
     _TYPES,
     send=_ask(_OTHERS),
     since=1,
-    expect=answers(_UNSUPPORTED),
+    expect=answers(ErrorCode.UNSUPPORTED_ENDPOINT_TYPE),
     role=ServerRole.CONTROLLER,
 )
 SECTION[4] = exchange(
@@ -68,7 +67,7 @@ SECTION[4] = exchange(
     kafka("ControllerApis.handleDescribeCluster"),
     send=DescribeClusterRequest(),
     expect=answers(ErrorCode.INVALID_REQUEST),
-    differs=answers(_MISMATCHED),
+    differs=answers(ErrorCode.MISMATCHED_ENDPOINT_TYPE),
     version=0,
     since=0,
     role=ServerRole.CONTROLLER,
@@ -86,7 +85,7 @@ SECTION[6] = exchange(
     _TYPES,
     send=_ask(_CONTROLLERS),
     since=1,
-    expect=answers(_MISMATCHED),
+    expect=answers(ErrorCode.MISMATCHED_ENDPOINT_TYPE),
     role=ServerRole.BROKER,
 )
 SECTION[7] = exchange(
@@ -94,7 +93,7 @@ SECTION[7] = exchange(
     _TYPES,
     send=_ask(_OTHERS),
     since=1,
-    expect=answers(_UNSUPPORTED),
+    expect=answers(ErrorCode.UNSUPPORTED_ENDPOINT_TYPE),
     role=ServerRole.BROKER,
 )
 
@@ -152,7 +151,9 @@ SECTION[13] = exchange(
     schema("DescribeClusterRequest", "IncludeFencedBrokers"),
     send=_ask(_CONTROLLERS, fenced=True),
     since=2,
-    expect=answers(ErrorCode.NONE) | answers(ErrorCode.INVALID_REQUEST) | answers(_MISMATCHED),
+    expect=answers(ErrorCode.NONE)
+    | answers(ErrorCode.INVALID_REQUEST)
+    | answers(ErrorCode.MISMATCHED_ENDPOINT_TYPE),
     role=ServerRole.CONTROLLER,
 )
 

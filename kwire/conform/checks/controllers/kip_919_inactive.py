@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kwire.codec.declaration import Request
-from kwire.conform.check import Check, CheckSection, Member, family, scenario
+from kwire.conform.check import Check, CheckSection, Member, family, gets, scenario
 from kwire.conform.checks.controllers.requests import CHANGES, TOPIC, describe_config
 from kwire.conform.checks.quorum.requests import add_voter, remove_voter, update_voter
 from kwire.conform.connection import CheckedConnection
@@ -20,7 +20,6 @@ from kwire.messages.config_resource import ResourceType
 
 SECTION = CheckSection("controllers/kip-919/inactive", "Controllers that do not lead")
 
-_NOT_CONTROLLER, _NOT_LEADER, _UNKNOWN_TOPIC = 41, 6, 3
 _CONTROLLER, _TWO = ServerRole.CONTROLLER, Need.TWO_VOTERS
 _INACTIVE = kip(919, "Overview")
 
@@ -34,7 +33,7 @@ async def _inactive(server: Server) -> tuple[CheckedConnection, DescribedQuorum]
 def _asked(
     sentence: str, source: SentenceSource, send: Callable[[DescribedQuorum], Request], *codes: int
 ) -> Check:
-    @scenario(sentence, source, role=_CONTROLLER, needs=_TWO)
+    @scenario(gets(sentence, *codes), source, role=_CONTROLLER, needs=_TWO)
     async def run(server: Server) -> None:
         connection, quorum = await _inactive(server)
         expect_error(await connection.ask(send(quorum)), *codes)
@@ -49,8 +48,8 @@ def _changes(server: Server) -> Iterator[Member]:
         if type(request).key not in connection.versions.api_versions:
             raise Skipped(f"the server does not offer {name}")
         # Topics are looked up by name before that, which every Kafka does wherever it is asked.
-        unknown = [_UNKNOWN_TOPIC] if name == "DeleteTopics" else []
-        expect_error(await connection.ask(request), _NOT_CONTROLLER, *unknown)
+        unknown = [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] if name == "DeleteTopics" else []
+        expect_error(await connection.ask(request), ErrorCode.NOT_CONTROLLER, *unknown)
 
     for name in CHANGES:
 
@@ -74,22 +73,22 @@ SECTION[2] = _asked(
     ErrorCode.NONE,
 )
 SECTION[3] = _asked(
-    "AddRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+    "AddRaftVoter at a controller that does not lead gets",
     kip(853, "AddVoter, Handling"),
     add_voter,
-    _NOT_LEADER,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
 )
 SECTION[4] = _asked(
-    "RemoveRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+    "RemoveRaftVoter at a controller that does not lead gets",
     kip(853, "RemoveVoter, Handling"),
     remove_voter,
-    _NOT_LEADER,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
 )
 SECTION[5] = _asked(
-    "UpdateRaftVoter at a controller that does not lead gets NOT_LEADER_OR_FOLLOWER.",
+    "UpdateRaftVoter at a controller that does not lead gets",
     kip(853, "UpdateVoter, Handling"),
     update_voter,
-    _NOT_LEADER,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
 )
 SECTION[6] = _asked(
     "A controller that does not lead describes configurations.",
@@ -102,7 +101,7 @@ SECTION[7] = _asked(
     kafka("QuorumController.listPartitionReassignments"),
     lambda quorum: ListPartitionReassignmentsRequest(),
     ErrorCode.NONE,
-    _NOT_CONTROLLER,
+    ErrorCode.NOT_CONTROLLER,
 )
 
 

@@ -22,7 +22,6 @@ JOINS, LEAVES, LEAVES_FOR_A_WHILE = 0, -1, -2
 """Epochs with which a member joins, leaves, and leaves with its instance id kept."""
 REBALANCE_MS = 10_000
 
-_UNSUPPORTED_VERSION = 35
 _NOT_ENABLED = "the server has consumer groups, but they are not enabled"
 
 
@@ -49,7 +48,7 @@ class ConsumerMember:
         }
         request = ConsumerGroupHeartbeatRequest(**(own | fields))
         answer = await self.connection.ask_coordinator(request, version)
-        if answer.error_code == _UNSUPPORTED_VERSION:
+        if answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
             raise Skipped(_NOT_ENABLED)
         return answer
 
@@ -116,7 +115,7 @@ async def describe_consumers(connection: CheckedConnection, group: str) -> Any:
     """Ask ConsumerGroupDescribe for one group; return the part for it. Raises Skipped."""
     answer = await connection.ask_coordinator(ConsumerGroupDescribeRequest(group_ids=(group,)))
     described = answer.groups[0]
-    if described.error_code == _UNSUPPORTED_VERSION:
+    if described.error_code == ErrorCode.UNSUPPORTED_VERSION:
         raise Skipped(_NOT_ENABLED)
     return described
 

@@ -13,7 +13,6 @@ from kwire.conform.vocabulary import SentenceSource
 from kwire.error_codes import ErrorCode
 from kwire.messages.a16_list_groups import ListGroupsRequest
 
-_INVALID_REQUEST = 42
 _LEAVES = -1
 
 
@@ -39,25 +38,25 @@ NewMember = Callable[[Server], Awaitable[HeartbeatMember]]
 
 
 def refused_join(
-    new_member: NewMember, source: SentenceSource, what: str, code: int, error: str, **fields: Any
+    new_member: NewMember, source: SentenceSource, what: str, code: ErrorCode, **fields: Any
 ) -> Check:
-    """Return a check that a join with these fields is refused. error: the name of the code."""
+    """Return a check that a join with these fields is refused."""
 
-    @broker_scenario(f"{what} gets {error}.", source)
+    @broker_scenario(f"{what} gets {code.name}.", source)
     async def refuses(server: Server) -> None:
         member = await new_member(server)
-        demand = expect_refused if code == _INVALID_REQUEST else expect_error
+        demand = expect_refused if code == ErrorCode.INVALID_REQUEST else expect_error
         demand(await member.join(**fields), code)
 
     return refuses
 
 
 def refused_heartbeat(
-    new_member: NewMember, source: SentenceSource, what: str, code: int, error: str, **fields: Any
+    new_member: NewMember, source: SentenceSource, what: str, code: ErrorCode, **fields: Any
 ) -> Check:
     """Return a check that a member's heartbeat with these fields is refused."""
 
-    @broker_scenario(f"{what} gets {error}.", source)
+    @broker_scenario(f"{what} gets {code.name}.", source)
     async def refuses(server: Server) -> None:
         member = await new_member(server)
         await member.joined()

@@ -22,8 +22,8 @@ _WITH_TYPE = 7
 """The first version whose answer has the protocol type (KIP-559)."""
 
 
-def _refuses(what: str, code: int, error: str, **fields: Any) -> Any:
-    @broker_scenario(f"{what} gets {error}.", _GROUPS)
+def _refuses(what: str, code: ErrorCode, **fields: Any) -> Any:
+    @broker_scenario(f"{what} gets {code.name}.", _GROUPS)
     async def refuses(server: Server) -> None:
         member = await new_member(server)
         expect_error(await member.join(**fields), code)
@@ -31,38 +31,21 @@ def _refuses(what: str, code: int, error: str, **fields: Any) -> Any:
     return refuses
 
 
-SECTION[1] = _refuses(
-    "An empty group id", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", group_id=""
-)
+SECTION[1] = _refuses("An empty group id", ErrorCode.INVALID_GROUP_ID, group_id="")
 SECTION[2] = _refuses(
-    "A session timeout of 1 ms",
-    ErrorCode.INVALID_SESSION_TIMEOUT,
-    "INVALID_SESSION_TIMEOUT",
-    session_timeout_ms=1,
+    "A session timeout of 1 ms", ErrorCode.INVALID_SESSION_TIMEOUT, session_timeout_ms=1
 )
 SECTION[3] = _refuses(
-    "A session timeout of 24 days",
-    ErrorCode.INVALID_SESSION_TIMEOUT,
-    "INVALID_SESSION_TIMEOUT",
-    session_timeout_ms=2**31 - 1,
+    "A session timeout of 24 days", ErrorCode.INVALID_SESSION_TIMEOUT, session_timeout_ms=2**31 - 1
 )
 SECTION[4] = _refuses(
-    "A member id that no member was given",
-    ErrorCode.UNKNOWN_MEMBER_ID,
-    "UNKNOWN_MEMBER_ID",
-    member_id="nobody",
+    "A member id that no member was given", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )
 SECTION[5] = _refuses(
-    "A member without protocols",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocols=[],
+    "A member without protocols", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, protocols=[]
 )
 SECTION[6] = _refuses(
-    "An empty protocol type",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocol_type="",
+    "An empty protocol type", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, protocol_type=""
 )
 
 

@@ -36,7 +36,6 @@ _HEARTBEAT = kip(848, "ConsumerGroupHeartbeat API")
 _DESCRIBE = kip(848, "ConsumerGroupDescribe API")
 _OWN_ID = 1
 """The first version in which a member brings its own id, and may subscribe by a pattern."""
-_INVALID_REQUEST = 42
 _WITH_EPOCH = 9
 """The first version of OffsetCommit with the epoch of a member."""
 
@@ -80,21 +79,24 @@ async def _(server: Server) -> None:
     expect_equal("member id", (await member.joined(_OWN_ID)).member_id, own)
 
 
-SECTION[5] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
+SECTION[5] = _refuses("An empty group id", ErrorCode.INVALID_REQUEST, group_id="")
 SECTION[6] = _refuses(
-    "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
+    "A join without a rebalance timeout", ErrorCode.INVALID_REQUEST, rebalance_timeout_ms=-1
 )
-SECTION[7] = _refuses("A join without topics", 42, "INVALID_REQUEST", subscribed_topic_names=None)
+SECTION[7] = _refuses(
+    "A join without topics", ErrorCode.INVALID_REQUEST, subscribed_topic_names=None
+)
 SECTION[8] = _refuses(
     "A join with partitions of its own",
-    42,
-    "INVALID_REQUEST",
+    ErrorCode.INVALID_REQUEST,
     topic_partitions=[TopicPartitions(partitions=(0,))],
 )
-SECTION[9] = _refuses("A join with null partitions", 42, "INVALID_REQUEST", topic_partitions=None)
-SECTION[10] = _refuses("An epoch below -2", 42, "INVALID_REQUEST", member_epoch=-3)
-SECTION[11] = _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id="")
-SECTION[12] = _refuses("An empty rack id", 42, "INVALID_REQUEST", rack_id="")
+SECTION[9] = _refuses(
+    "A join with null partitions", ErrorCode.INVALID_REQUEST, topic_partitions=None
+)
+SECTION[10] = _refuses("An epoch below -2", ErrorCode.INVALID_REQUEST, member_epoch=-3)
+SECTION[11] = _refuses("An empty instance id", ErrorCode.INVALID_REQUEST, instance_id="")
+SECTION[12] = _refuses("An empty rack id", ErrorCode.INVALID_REQUEST, rack_id="")
 
 
 @SECTION.broker_refuses(13, _HEARTBEAT, ErrorCode.FENCED_MEMBER_EPOCH)
@@ -104,27 +106,24 @@ async def _(server: Server) -> Any:
     await member.joined()
     await member.owns(1)
     foreign = [TopicPartitions(topic_id=member.assignment[0].topic_id, partitions=(0, 1, 2))]
-    answer = await member.heartbeat(member_epoch=member.epoch - 1, topic_partitions=foreign)
-    return answer
+    return await member.heartbeat(member_epoch=member.epoch - 1, topic_partitions=foreign)
 
 
 SECTION[14] = _refuses(
     "An assignor that the server does not have",
-    112,
-    "UNSUPPORTED_ASSIGNOR",
+    ErrorCode.UNSUPPORTED_ASSIGNOR,
     server_assignor="kwire",
 )
 SECTION[15] = _refuses(
     "Leaving for a while without an instance id",
-    42,
-    "INVALID_REQUEST",
+    ErrorCode.INVALID_REQUEST,
     member_epoch=LEAVES_FOR_A_WHILE,
 )
 SECTION[16] = _refuses_member(
-    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
+    "A member that the group does not have", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )
 SECTION[17] = _refuses_member(
-    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=7
+    "An epoch above the member's", ErrorCode.FENCED_MEMBER_EPOCH, member_epoch=7
 )
 
 
@@ -280,8 +279,8 @@ async def _(server: Server) -> Any:
     return await consumer.join()
 
 
-def _refuses_commit(what: str, code: int, error: str, **fields: Any) -> Any:
-    @broker_scenario(f"In a consumer group a commit {what} gets {error}.", kip(848))
+def _refuses_commit(what: str, code: ErrorCode, **fields: Any) -> Any:
+    @broker_scenario(f"In a consumer group a commit {what} gets {code.name}.", kip(848))
     async def refuses(server: Server) -> None:
         member = await new_consumer(server)
         member.connection.demand(OffsetCommitRequest, _WITH_EPOCH)
@@ -298,11 +297,8 @@ def _refuses_commit(what: str, code: int, error: str, **fields: Any) -> Any:
 
 
 SECTION[33] = _refuses_commit(
-    "with another epoch",
-    ErrorCode.STALE_MEMBER_EPOCH,
-    "STALE_MEMBER_EPOCH",
-    generation_id_or_member_epoch=7,
+    "with another epoch", ErrorCode.STALE_MEMBER_EPOCH, generation_id_or_member_epoch=7
 )
 SECTION[34] = _refuses_commit(
-    "by an unknown member", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
+    "by an unknown member", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )

@@ -26,7 +26,6 @@ WITH_INSTANCE = 5
 LEAVE_MANY = 3
 """The first version of LeaveGroup for many members (KIP-345)."""
 
-_MEMBER_ID_REQUIRED, _UNKNOWN_MEMBER_ID = 79, 25
 _ATTEMPTS = 3
 
 
@@ -58,7 +57,7 @@ class ClassicMember:
             "protocols": [protocol],
         }
         answer = await self.connection.ask_coordinator(JoinGroupRequest(**(own | fields)), version)
-        if answer.error_code in (ErrorCode.NONE, _MEMBER_ID_REQUIRED):
+        if answer.error_code in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED):
             self.take(answer.member_id)
             self.generation = answer.generation_id
             self.is_leader = answer.leader == answer.member_id
@@ -79,9 +78,9 @@ class ClassicMember:
         """
         for _ in range(_ATTEMPTS):
             answer = await self.join(version, **fields)
-            if answer.error_code == _MEMBER_ID_REQUIRED:
+            if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
                 answer = await self.join(version, **fields)
-            if answer.error_code != _UNKNOWN_MEMBER_ID:
+            if answer.error_code != ErrorCode.UNKNOWN_MEMBER_ID:
                 break
             self.member_id = ""
         expect_error(answer, ErrorCode.NONE)

@@ -57,8 +57,8 @@ async def _(server: Server) -> None:
     expect_equal("assignment", answer.assignment, ASSIGNMENT)
 
 
-def _refuses_sync(what: str, code: int, error: str, **fields: Any) -> Any:
-    @broker_scenario(f"SyncGroup with {what} gets {error}.", _GROUPS)
+def _refuses_sync(what: str, code: ErrorCode, **fields: Any) -> Any:
+    @broker_scenario(f"SyncGroup with {what} gets {code.name}.", _GROUPS)
     async def refuses(server: Server) -> None:
         member = await new_member(server)
         if "protocol_name" in fields or "protocol_type" in fields:
@@ -69,28 +69,18 @@ def _refuses_sync(what: str, code: int, error: str, **fields: Any) -> Any:
     return refuses
 
 
-SECTION[4] = _refuses_sync(
-    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
-)
-SECTION[5] = _refuses_sync(
-    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
-)
+SECTION[4] = _refuses_sync("an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody")
+SECTION[5] = _refuses_sync("another generation", ErrorCode.ILLEGAL_GENERATION, generation_id=7)
 SECTION[6] = _refuses_sync(
-    "another protocol type",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocol_type="other",
+    "another protocol type", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, protocol_type="other"
 )
 SECTION[7] = _refuses_sync(
-    "another protocol",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    "INCONSISTENT_GROUP_PROTOCOL",
-    protocol_name="other",
+    "another protocol", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, protocol_name="other"
 )
 
 
-def _refuses_heartbeat(what: str, code: int, error: str, **fields: Any) -> Any:
-    @broker_scenario(f"Heartbeat with {what} gets {error}.", _GROUPS)
+def _refuses_heartbeat(what: str, code: ErrorCode, **fields: Any) -> Any:
+    @broker_scenario(f"Heartbeat with {what} gets {code.name}.", _GROUPS)
     async def refuses(server: Server) -> None:
         member = await stable_member(server)
         expect_error(await member.heartbeat(), ErrorCode.NONE)
@@ -100,17 +90,15 @@ def _refuses_heartbeat(what: str, code: int, error: str, **fields: Any) -> Any:
 
 
 SECTION[8] = _refuses_heartbeat(
-    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", member_id="nobody"
+    "an unknown member id", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )
-SECTION[9] = _refuses_heartbeat(
-    "another generation", ErrorCode.ILLEGAL_GENERATION, "ILLEGAL_GENERATION", generation_id=7
-)
+SECTION[9] = _refuses_heartbeat("another generation", ErrorCode.ILLEGAL_GENERATION, generation_id=7)
 
 
-def _refuses_unknown_group(name: str, code: int, error: str, group: str | None) -> Any:
+def _refuses_unknown_group(name: str, code: ErrorCode, group: str | None) -> Any:
     what = "an unknown group" if group is None else "an empty group id"
 
-    @broker_scenario(f"{name} with {what} gets {error}.", _GROUPS)
+    @broker_scenario(f"{name} with {what} gets {code.name}.", _GROUPS)
     async def refuses(server: Server) -> None:
         member = await new_member(server)
         member.member_id, member.generation = "nobody", 1
@@ -130,18 +118,10 @@ def _refuses_unknown_group(name: str, code: int, error: str, group: str | None) 
     return refuses
 
 
-SECTION[10] = _refuses_unknown_group(
-    "Heartbeat", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
-)
-SECTION[11] = _refuses_unknown_group(
-    "SyncGroup", ErrorCode.UNKNOWN_MEMBER_ID, "UNKNOWN_MEMBER_ID", None
-)
-SECTION[12] = _refuses_unknown_group(
-    "Heartbeat", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
-)
-SECTION[13] = _refuses_unknown_group(
-    "SyncGroup", ErrorCode.INVALID_GROUP_ID, "INVALID_GROUP_ID", ""
-)
+SECTION[10] = _refuses_unknown_group("Heartbeat", ErrorCode.UNKNOWN_MEMBER_ID, None)
+SECTION[11] = _refuses_unknown_group("SyncGroup", ErrorCode.UNKNOWN_MEMBER_ID, None)
+SECTION[12] = _refuses_unknown_group("Heartbeat", ErrorCode.INVALID_GROUP_ID, "")
+SECTION[13] = _refuses_unknown_group("SyncGroup", ErrorCode.INVALID_GROUP_ID, "")
 
 
 @SECTION.broker_refuses(14, _GROUPS, ErrorCode.UNKNOWN_MEMBER_ID)
@@ -158,8 +138,7 @@ async def _(server: Server) -> Any:
 async def _(server: Server) -> Any:
     """Up to v2 LeaveGroup of an unknown member gets"""
     member = await new_member(server)
-    answer = await member.leave(LEAVE_MANY - 1, member_id="nobody")
-    return answer
+    return await member.leave(LEAVE_MANY - 1, member_id="nobody")
 
 
 @SECTION.broker_check(16, kip(345))
@@ -169,7 +148,7 @@ async def _(server: Server) -> None:
     member.connection.demand(LeaveGroupRequest, LEAVE_MANY)
     answer = await member.leave(member_id="nobody")
     expect_equal("error of the whole", answer.error_code, 0)
-    expect_equal("errors", [m.error_code for m in answer.members], [25])
+    expect_equal("errors", [m.error_code for m in answer.members], [ErrorCode.UNKNOWN_MEMBER_ID])
     expect_error(await member.heartbeat(), ErrorCode.NONE)
 
 

@@ -80,7 +80,7 @@ async def _(server: Server) -> None:
     member = await stable_member(server, instance_id=_INSTANCE)
     member.connection.demand(LeaveGroupRequest, LEAVE_MANY)
     answer = await member.leave(member_id="", group_instance_id="instance-2")
-    expect_equal("errors", [m.error_code for m in answer.members], [25])
+    expect_equal("errors", [m.error_code for m in answer.members], [ErrorCode.UNKNOWN_MEMBER_ID])
 
 
 @SECTION.broker_check(8, _PROPOSED)

@@ -121,7 +121,9 @@ async def _(server: Server) -> None:
     name, other = await server.topic(), server.name()
     answer = await _ask(server, other, name)
     codes = {topic.name: topic.error_code for topic in answer.topics}
-    expect_equal("errors", codes, {other: 3, name: 0})
+    expect_equal(
+        "errors", codes, {other: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name: ErrorCode.NONE}
+    )
 
 
 @SECTION.check(
@@ -189,7 +191,9 @@ async def _(server: Server) -> None:
     expect(epoch >= 0, "a leader epoch", epoch)
     log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
     codes = [(await log.end_of_epoch(0, current=epoch + step)).error_code for step in (0, 1)]
-    expect_equal("errors of this epoch and the next", codes, [0, 75])
+    expect_equal(
+        "errors of this epoch and the next", codes, [ErrorCode.NONE, ErrorCode.UNKNOWN_LEADER_EPOCH]
+    )
 
 
 @SECTION.check(16, schema("MetadataResponse", "IsrNodes"), role=_BROKER, needs=Need.RESOURCES)

@@ -14,7 +14,7 @@ from kwire.messages.a43_elect_leaders import ElectLeadersRequest, TopicPartition
 SECTION = CheckSection("partitions/kip-841/eligibility", "Fenced and stopping replicas")
 
 _PROPOSED = kip(841, "Proposed Changes")
-_INELIGIBLE, _PREFERRED, _NOT_AVAILABLE = 107, 0, 80
+_PREFERRED = 0
 
 
 def _own(sentence: str, source: SentenceSource, run: Run) -> Check:
@@ -53,7 +53,7 @@ async def _fenced_refused(server: Server) -> None:
     expect_error(await second.beat(want_fence=True), ErrorCode.NONE)
     after = await partition.read()
     request = after.alter(isr=[first.id, second.id])
-    expect_error(await server.ask(request, 3), _INELIGIBLE)
+    expect_error(await server.ask(request, 3), ErrorCode.INELIGIBLE_REPLICA)
 
 
 async def _stopping_refused(server: Server) -> None:
@@ -65,7 +65,7 @@ async def _stopping_refused(server: Server) -> None:
     expect_equal("ISR", after.state.isr, (first.id,))
     expect((await other.read()).state.leader != second.id, "another leader", second.id)
     request = after.alter(isr=[first.id, second.id])
-    expect_error(await server.ask(request, 3), _INELIGIBLE)
+    expect_error(await server.ask(request, 3), ErrorCode.INELIGIBLE_REPLICA)
 
 
 async def _new_partition(server: Server) -> None:
@@ -83,7 +83,7 @@ async def _not_elected(server: Server) -> None:
     request = ElectLeadersRequest(
         election_type=_PREFERRED, topic_partitions=wanted, timeout_ms=5000
     )
-    expect_error(await server.ask(request), _NOT_AVAILABLE)
+    expect_error(await server.ask(request), ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)
     expect_equal("leader", (await partition.read()).state.leader, second.id)
 
 

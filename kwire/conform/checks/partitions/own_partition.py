@@ -25,8 +25,6 @@ from kwire.messages.a56_alter_partition import (
     TopicData,
 )
 
-_NO_BROKERS = 38
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnPartition:
@@ -102,7 +100,7 @@ async def own_partition(server: Server, *replicas: int) -> OwnPartition:
         )
     server.remove_topic(name)
     answer = await connection.ask(CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
-    if first_error(answer) == _NO_BROKERS:
+    if first_error(answer) == ErrorCode.INVALID_REPLICATION_FACTOR:
         raise Skipped("the cluster has no broker that could have a topic")
     expect_error(answer, ErrorCode.NONE)
     return await _read(server, name)

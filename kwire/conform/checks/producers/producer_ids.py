@@ -130,9 +130,9 @@ async def _(server: Server) -> None:
     expect_equal("epoch", third.producer_epoch, second.producer_epoch)
 
 
-def _refuses_fenced(version: int, code: int, error: str) -> Any:
+def _refuses_fenced(version: int, code: ErrorCode) -> Any:
     @broker_scenario(
-        f"A producer whose epoch is not the current one gets {error} in v{version}.",
+        f"A producer whose epoch is not the current one gets {code.name} in v{version}.",
         kip(588, "Proposed Changes") if version >= _FENCED else kip(360, "Proposed Changes"),
     )
     async def refuses(server: Server) -> None:
@@ -145,10 +145,8 @@ def _refuses_fenced(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-SECTION[11] = _refuses_fenced(
-    _WITH_EPOCH, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH"
-)
-SECTION[12] = _refuses_fenced(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+SECTION[11] = _refuses_fenced(_WITH_EPOCH, ErrorCode.INVALID_PRODUCER_EPOCH)
+SECTION[12] = _refuses_fenced(_FENCED, ErrorCode.PRODUCER_FENCED)
 
 
 @SECTION.broker_refuses(13, kip(360, "Proposed Changes"), ErrorCode.PRODUCER_FENCED)
@@ -156,8 +154,7 @@ async def _(server: Server) -> Any:
     """A producer id that is not the transactional id's gets"""
     coordinator, name, first = await _transactional(server)
     _, _, other = await _transactional(server)
-    refused = await _again(coordinator, name, other.producer_id, first.producer_epoch, _FENCED)
-    return refused
+    return await _again(coordinator, name, other.producer_id, first.producer_epoch, _FENCED)
 
 
 @SECTION.broker_check(14, kip(360, "Proposed Changes"))

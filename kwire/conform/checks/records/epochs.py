@@ -81,8 +81,7 @@ async def _(server: Server) -> Any:
     log = await _three_records(server)
     log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
     # a new log's leader has epoch 0, and -1 stands for none: Kafka compares -2 as it is
-    part = await log.end_of_epoch(0, current=-2)
-    return part
+    return await log.end_of_epoch(0, current=-2)
 
 
 @SECTION.broker_check(6, kip(107))

@@ -238,7 +238,11 @@ async def _(server: Server) -> None:
     request.topic_data[0].partition_data.append(other)
     answer = await log.leader.ask(request, log.leader.version_up_to(request, _BY_NAME))
     parts = [part for topic in answer.responses for part in topic.partition_responses]
-    expect_equal("errors", {part.index: part.error_code for part in parts}, {0: 0, 7: 3})
+    expect_equal(
+        "errors",
+        {part.index: part.error_code for part in parts},
+        {0: ErrorCode.NONE, 7: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
+    )
 
 
 @SECTION.broker_check(23, _CODES)

@@ -20,6 +20,7 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.net.sasl import Mechanism
 
@@ -92,7 +93,7 @@ async def _(server: Server) -> None:
         nonce = body.auth_bytes.decode("utf-8", "replace").split(",")[0][2:]
         await expect_refused(connection, _final(nonce))
         return
-    expect_equal("error", getattr(body, "error_code", None), 58)
+    expect_equal("error", getattr(body, "error_code", None), ErrorCode.SASL_AUTHENTICATION_FAILED)
     await expect_ended(connection)
 
 

@@ -40,7 +40,6 @@ ACCEPT, RELEASE, REJECT = 1, 2, 3
 _GROUP_CONFIGS = 32
 _SET, _DELETE = 0, 1
 _RESET = "share.auto.offset.reset"
-_UNSUPPORTED_VERSION = 35
 _WAIT_MS = 500
 _MAX_BYTES = 1 << 20
 
@@ -70,7 +69,7 @@ class ShareMember:
             "member_epoch": self.epoch,
         }
         answer = await self.connection.ask_coordinator(ShareGroupHeartbeatRequest(**(own | fields)))
-        if answer.error_code == _UNSUPPORTED_VERSION:
+        if answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
             raise Skipped("the server has share groups, but they are not enabled")
         return answer
 

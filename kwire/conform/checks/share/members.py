@@ -50,16 +50,18 @@ async def _(server: Server) -> None:
 
 
 SECTION[3] = leaving_member(new_share_member, _HEARTBEAT)
-SECTION[4] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
-SECTION[5] = _refuses("An empty member id", 42, "INVALID_REQUEST", member_id="")
-SECTION[6] = _refuses("A join without topics", 42, "INVALID_REQUEST", subscribed_topic_names=None)
-SECTION[7] = _refuses("An empty rack id", 42, "INVALID_REQUEST", rack_id="")
-SECTION[8] = _refuses("An epoch below -1", 42, "INVALID_REQUEST", member_epoch=-2)
+SECTION[4] = _refuses("An empty group id", ErrorCode.INVALID_REQUEST, group_id="")
+SECTION[5] = _refuses("An empty member id", ErrorCode.INVALID_REQUEST, member_id="")
+SECTION[6] = _refuses(
+    "A join without topics", ErrorCode.INVALID_REQUEST, subscribed_topic_names=None
+)
+SECTION[7] = _refuses("An empty rack id", ErrorCode.INVALID_REQUEST, rack_id="")
+SECTION[8] = _refuses("An epoch below -1", ErrorCode.INVALID_REQUEST, member_epoch=-2)
 SECTION[9] = _refuses_member(
-    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
+    "A member that the group does not have", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )
 SECTION[10] = _refuses_member(
-    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
+    "An epoch above the member's", ErrorCode.FENCED_MEMBER_EPOCH, member_epoch=70
 )
 
 

@@ -23,8 +23,6 @@ JOINS, LEAVES = 0, -1
 SUBTOPOLOGY = "0"
 REBALANCE_MS = 10_000
 
-_UNSUPPORTED_VERSION = 35
-
 
 def topology(*topics: str, epoch: int = 0, **fields: Any) -> Topology:
     """Return a topology of one subtopology that reads these topics."""
@@ -54,7 +52,7 @@ class StreamsMember:
         answer = await self.connection.ask_coordinator(
             StreamsGroupHeartbeatRequest(**(own | fields))
         )
-        if answer.error_code == _UNSUPPORTED_VERSION:
+        if answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
             raise Skipped("the server has streams groups, but they are not enabled")
         if answer.error_code == ErrorCode.NONE:
             self.epoch = answer.member_epoch

@@ -66,17 +66,16 @@ async def _(server: Server) -> None:
 
 
 SECTION[4] = leaving_member(new_streams_member, _HEARTBEAT)
-SECTION[5] = _refuses("An empty group id", 42, "INVALID_REQUEST", group_id="")
-SECTION[6] = _refuses("An empty member id", 42, "INVALID_REQUEST", member_id="")
-SECTION[7] = _refuses("A join without a topology", 42, "INVALID_REQUEST", topology=None)
+SECTION[5] = _refuses("An empty group id", ErrorCode.INVALID_REQUEST, group_id="")
+SECTION[6] = _refuses("An empty member id", ErrorCode.INVALID_REQUEST, member_id="")
+SECTION[7] = _refuses("A join without a topology", ErrorCode.INVALID_REQUEST, topology=None)
 SECTION[8] = _refuses(
-    "A join without a rebalance timeout", 42, "INVALID_REQUEST", rebalance_timeout_ms=-1
+    "A join without a rebalance timeout", ErrorCode.INVALID_REQUEST, rebalance_timeout_ms=-1
 )
-SECTION[9] = _refuses("A join without active tasks", 42, "INVALID_REQUEST", active_tasks=None)
+SECTION[9] = _refuses("A join without active tasks", ErrorCode.INVALID_REQUEST, active_tasks=None)
 SECTION[10] = _refuses(
     "A join with tasks of its own",
-    42,
-    "INVALID_REQUEST",
+    ErrorCode.INVALID_REQUEST,
     active_tasks=[TaskIds(subtopology_id=SUBTOPOLOGY, partitions=(0,))],
 )
 
@@ -89,12 +88,12 @@ async def _(server: Server) -> Any:
     return await member.join(topology=broken)
 
 
-SECTION[12] = _refuses("An empty instance id", 42, "INVALID_REQUEST", instance_id="")
+SECTION[12] = _refuses("An empty instance id", ErrorCode.INVALID_REQUEST, instance_id="")
 SECTION[13] = _refuses_member(
-    "A member that the group does not have", 25, "UNKNOWN_MEMBER_ID", member_id="nobody"
+    "A member that the group does not have", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )
 SECTION[14] = _refuses_member(
-    "An epoch above the member's", 110, "FENCED_MEMBER_EPOCH", member_epoch=70
+    "An epoch above the member's", ErrorCode.FENCED_MEMBER_EPOCH, member_epoch=70
 )
 
 

@@ -6,8 +6,10 @@ assignments, the replication factor, the number of partitions.
 
 from __future__ import annotations
 
+from typing import Any
+
 from kwire.conform.check import CheckSection
-from kwire.conform.checks.topics.creating import new_topic, refused
+from kwire.conform.checks.topics.creating import TopicBuilder, new_topic, refused
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
@@ -23,6 +25,11 @@ _ABSENT = 2_000_000_000
 def _node(server: Server) -> int:
     """Return the id of a broker; some id if a controller does not tell one."""
     return next(iter(server.target.nodes), 1)
+
+
+def _named(**fields: Any) -> TopicBuilder:
+    """Return a function that makes a topic whose name no other has."""
+    return lambda server: new_topic(server.name(), **fields)
 
 
 SECTION[1] = refused(
@@ -63,33 +70,30 @@ SECTION[7] = refused(
     ErrorCode.INVALID_TOPIC_EXCEPTION,
 )
 SECTION[8] = refused(
-    "Zero partitions get",
-    _CODES,
-    lambda server: new_topic(server.name(), partitions=0),
-    ErrorCode.INVALID_PARTITIONS,
+    "Zero partitions get", _CODES, _named(partitions=0), ErrorCode.INVALID_PARTITIONS
 )
 SECTION[9] = refused(
     "A negative number of partitions other than -1 gets",
     _CODES,
-    lambda server: new_topic(server.name(), partitions=-2),
+    _named(partitions=-2),
     ErrorCode.INVALID_PARTITIONS,
 )
 SECTION[10] = refused(
     "A replication factor of zero gets",
     _CODES,
-    lambda server: new_topic(server.name(), replicas=0),
+    _named(replicas=0),
     ErrorCode.INVALID_REPLICATION_FACTOR,
 )
 SECTION[11] = refused(
     "A replication factor of -2 gets",
     _CODES,
-    lambda server: new_topic(server.name(), replicas=-2),
+    _named(replicas=-2),
     ErrorCode.INVALID_REPLICATION_FACTOR,
 )
 SECTION[12] = refused(
     "More replicas than there are brokers get",
     _CODES,
-    lambda server: new_topic(server.name(), replicas=1000),
+    _named(replicas=1000),
     ErrorCode.INVALID_REPLICATION_FACTOR,
 )
 SECTION[13] = refused(
@@ -107,15 +111,13 @@ SECTION[14] = refused(
 SECTION[15] = refused(
     "Replicas on a broker that does not exist get",
     _CODES,
-    lambda server: new_topic(
-        server.name(), partitions=-1, replicas=-1, assignments={0: (_ABSENT,)}
-    ),
+    _named(partitions=-1, replicas=-1, assignments={0: (_ABSENT,)}),
     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
 )
 SECTION[16] = refused(
     "A partition without replicas gets",
     _CODES,
-    lambda server: new_topic(server.name(), partitions=-1, replicas=-1, assignments={0: ()}),
+    _named(partitions=-1, replicas=-1, assignments={0: ()}),
     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
 )
 SECTION[17] = refused(
@@ -137,19 +139,19 @@ SECTION[18] = refused(
 SECTION[19] = refused(
     "A configuration that topics do not have gets",
     _CODES,
-    lambda server: new_topic(server.name(), configs={"no.such.config": "1"}),
+    _named(configs={"no.such.config": "1"}),
     ErrorCode.INVALID_CONFIG,
 )
 SECTION[20] = refused(
     "A value that is not of its configuration's type gets",
     _CODES,
-    lambda server: new_topic(server.name(), configs={"retention.ms": "soon"}),
+    _named(configs={"retention.ms": "soon"}),
     ErrorCode.INVALID_CONFIG,
 )
 SECTION[21] = refused(
     "A configuration without a value gets",
     kafka("ReplicationControlManager.computeConfigChanges"),
-    lambda server: new_topic(server.name(), configs={"retention.ms": None}),
+    _named(configs={"retention.ms": None}),
     ErrorCode.INVALID_CONFIG,
     ErrorCode.INVALID_REQUEST,
 )
@@ -163,21 +165,21 @@ SECTION[22] = refused(
 SECTION[23] = refused(
     "An unknown configuration is reported before a bad replication factor.",
     _ORDER,
-    lambda server: new_topic(server.name(), replicas=0, configs={"no.such.config": "1"}),
+    _named(replicas=0, configs={"no.such.config": "1"}),
     ErrorCode.INVALID_CONFIG,
     differs=(ErrorCode.INVALID_REPLICATION_FACTOR,),
 )
 SECTION[24] = refused(
     "A bad replication factor is reported before zero partitions.",
     _ORDER,
-    lambda server: new_topic(server.name(), partitions=0, replicas=0),
+    _named(partitions=0, replicas=0),
     ErrorCode.INVALID_REPLICATION_FACTOR,
     differs=(ErrorCode.INVALID_PARTITIONS,),
 )
 SECTION[25] = refused(
     "A topic that is only validated gets the errors of its creation.",
     kip(4, "CreateTopics"),
-    lambda server: new_topic(server.name(), partitions=0),
+    _named(partitions=0),
     ErrorCode.INVALID_PARTITIONS,
     validate_only=True,
 )

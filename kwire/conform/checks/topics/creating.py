@@ -9,14 +9,13 @@ from kwire.conform.check import Check, gets, scenario
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-
-_TOO_MANY_REPLICAS = 38
 
 TopicBuilder = Callable[[Server], CreatableTopic]
 
@@ -61,7 +60,10 @@ async def create(
             server.nothing_to_remove(f"topic {result.name}")
     if server.target.role is ServerRole.CONTROLLER:
         modest = {topic.name for topic in topics if topic.replication_factor == 1}
-        if any(r.error_code == _TOO_MANY_REPLICAS and r.name in modest for r in answer.topics):
+        if any(
+            r.error_code == ErrorCode.INVALID_REPLICATION_FACTOR and r.name in modest
+            for r in answer.topics
+        ):
             raise Skipped("the controller has no broker for a single replica")
     return answer
 

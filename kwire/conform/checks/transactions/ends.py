@@ -96,8 +96,8 @@ async def _(server: Server) -> Any:
     return await transaction.end(producer_id=wrong)
 
 
-def _refuses_epoch(version: int, code: int, error: str) -> Any:
-    @broker_scenario(f"An older epoch gets {error} in v{version}.", kip(588))
+def _refuses_epoch(version: int, code: ErrorCode) -> Any:
+    @broker_scenario(f"An older epoch gets {code.name} in v{version}.", kip(588))
     async def refuses(server: Server) -> None:
         older = await transactional_producer(server)
         await older.another_epoch()
@@ -106,8 +106,8 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-SECTION[10] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
-SECTION[11] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+SECTION[10] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH)
+SECTION[11] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED)
 
 
 @SECTION.broker_check(12, _REQUEST)

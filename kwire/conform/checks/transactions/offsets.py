@@ -112,8 +112,8 @@ async def _(server: Server) -> Any:
     return await offsets.add(producer_id=wrong)
 
 
-def _refuses_epoch(version: int, code: int, error: str) -> Any:
-    @broker_scenario(f"AddOffsetsToTxn v{version} with an older epoch gets {error}.", kip(588))
+def _refuses_epoch(version: int, code: ErrorCode) -> Any:
+    @broker_scenario(f"AddOffsetsToTxn v{version} with an older epoch gets {code.name}.", kip(588))
     async def refuses(server: Server) -> None:
         offsets = await _offsets(server)
         await offsets.transaction.another_epoch()
@@ -122,8 +122,8 @@ def _refuses_epoch(version: int, code: int, error: str) -> Any:
     return refuses
 
 
-SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH, "INVALID_PRODUCER_EPOCH")
-SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED, "PRODUCER_FENCED")
+SECTION[4] = _refuses_epoch(1, ErrorCode.INVALID_PRODUCER_EPOCH)
+SECTION[5] = _refuses_epoch(_FENCED, ErrorCode.PRODUCER_FENCED)
 
 
 @SECTION.broker_check(6, _COMMIT)
@@ -185,8 +185,7 @@ async def _(server: Server) -> Any:
     offsets = await _offsets(server)
     offsets.coordinator.demand(TxnOffsetCommitRequest, _WITH_MEMBER)
     expect_error(await offsets.add(), ErrorCode.NONE)
-    answer = await offsets.commit(5, member_id="nobody", generation_id_or_member_epoch=1)
-    return answer
+    return await offsets.commit(5, member_id="nobody", generation_id_or_member_epoch=1)
 
 
 @SECTION.broker_check(11, kip(447))

@@ -90,8 +90,7 @@ async def _(server: Server) -> Any:
     transaction = await transactional_producer(server)
     await transaction.begin()
     transaction.producer.transactional_id = None
-    answer = await transaction.producer.produce(0, is_transactional=True)
-    return answer
+    return await transaction.producer.produce(0, is_transactional=True)
 
 
 @SECTION.broker_check(8, kip(98))

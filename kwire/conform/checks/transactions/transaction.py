@@ -29,7 +29,6 @@ LAST_FETCH_WITH_NAMES = 12
 UNCOMMITTED, COMMITTED = 0, 1
 """Isolation levels of readers."""
 
-_CONCURRENT = 51
 _MAX_BYTES = 1 << 20
 
 
@@ -77,7 +76,11 @@ class CheckedTransaction:
         async def answered() -> Any:
             answer = await self.coordinator.ask_coordinator(request, version)
             results = answer.results_by_topic_v3_and_below[0].results_by_partition
-            return None if results[0].partition_error_code == _CONCURRENT else answer
+            return (
+                None
+                if results[0].partition_error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+                else answer
+            )
 
         return await self.server.wait_for("the end of the transaction before", answered)
 
@@ -109,7 +112,7 @@ class CheckedTransaction:
 
         async def settled() -> Any:
             answer = await self.end(committed=committed)
-            return None if answer.error_code == _CONCURRENT else answer
+            return None if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS else answer
 
         return await self.server.wait_for("the end of the transaction", settled)
 
