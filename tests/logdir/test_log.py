@@ -9,10 +9,10 @@ from kwire.batches import Record, build_legacy_batch, read_batches
 from kwire.errors import FileError, InvalidValue, StorageFailed
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.log import LogConfig, MetadataLog
-from kwire.logdir.memory import MemoryFileSystem
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.logdir.snapshots import build_snapshot, load_snapshot
 from kwire.messages.data.voters_record import VotersRecord
+from memory_files import MemoryFileSystem
 from tests.support.logdir.batches import NO_OP, SMALL, batch
 
 

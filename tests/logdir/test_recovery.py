@@ -10,12 +10,12 @@ from kwire.batches import Record, build_batch
 from kwire.errors import FileError, StorageFailed
 from kwire.logdir.leader_epochs import parse_leader_epochs
 from kwire.logdir.log import LogConfig, MetadataLog
-from kwire.logdir.memory import MemoryFileSystem
 from kwire.logdir.names import OffsetAndEpoch, segment_name
 from kwire.logdir.quorum_state import QuorumState, read_quorum_state
 from kwire.logdir.recovery import RecoveredLog, check_quorum_state, contradiction
 from kwire.logdir.snapshots import build_snapshot, write_snapshot
 from kwire.messages.data.quorum_state_data import QuorumStateData
+from memory_files import MemoryFileSystem
 from tests.support.logdir.batches import NO_OP, SMALL, batch
 from tests.support.seed import SEED
 

@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.raft import MemoryLog
 from kwire.controller.raft.control_record_state_machine import ControlRecordStateMachine
 from kwire.controller.raft.voter_set import VoterSet
 from kwire.errors import FileError
@@ -16,6 +15,7 @@ from kwire.logdir.names import OffsetAndEpoch, snapshot_name
 from kwire.logdir.snapshots import build_snapshot, check_snapshot, iter_snapshot, load_snapshot
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.records.topic import TopicRecord
+from memory_log import MemoryLog
 
 ID = OffsetAndEpoch(offset=9000, epoch=3)
 

@@ -6,7 +6,7 @@ import pytest
 
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.raft import Append, MemoryLog, OffsetAndEpoch
+from kwire.controller.raft import Append, OffsetAndEpoch
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, WireError
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT
@@ -23,6 +23,7 @@ from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.messages.records.topic import TopicRecord
 from kwire.observer import NextStep, Observer
+from memory_log import MemoryLog
 from tests.support.controller.raft.single_replica import (
     SingleReplica,
     fetch_request,

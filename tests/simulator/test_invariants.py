@@ -9,8 +9,7 @@ import pytest
 from kwire.controller.raft import LogFlushed, Raft, high_watermark, poll
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replicated_log import OffsetValidation, ReplicatedLog
-from kwire.controller.raft.roles import Leader
-from kwire.controller.raft.roles.role import Elector
+from kwire.controller.raft.roles import Elector, Leader
 from kwire.controller.raft.rpc import add_raft_voter, fetch, remove_raft_voter
 from simulator import run
 from simulator.disk import SimulatedDisk

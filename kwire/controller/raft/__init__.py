@@ -4,7 +4,7 @@
     for effect in raft.step(Start(), now): …
 
 `step` takes an *event* and returns *effects*: files `events` and `effects`. A replica is in one of
-six *roles* (`roles/`), goes from one to another by `transitions` and does what is due by `poll`.
+six *roles* (`roles`), goes from one to another by `transitions` and does what is due by `poll`.
 Each RPC is one file in `rpc/`. The *log* is read through `Log` and written by effects;
 `control_record_state_machine` knows the voters that it names.
 
@@ -89,7 +89,6 @@ from kwire.controller.raft.events import (
     UpgradeKRaftVersion,
 )
 from kwire.controller.raft.log import Log
-from kwire.controller.raft.memory_log import MemoryLog
 from kwire.controller.raft.metrics import RaftMetrics
 from kwire.controller.raft.raft import Raft
 from kwire.controller.raft.replica_key import ReplicaKey
@@ -114,7 +113,6 @@ __all__ = [
     "ListenerEndpoint",
     "Log",
     "LogFlushed",
-    "MemoryLog",
     "OffsetAndEpoch",
     "PeerNode",
     "PersistElection",

@@ -12,7 +12,7 @@ class Log(Protocol):
     """A log of record batches and the snapshots that stand for its beginning.
 
     The effects of a step are carried out, in their order, before the next step; the log then
-    shows them. `MemoryLog` is one, `kwire.controller.server.directory_log` another.
+    shows them. `kwire.controller.server.directory_log` has one.
     """
 
     @property

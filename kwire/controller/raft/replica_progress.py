@@ -25,7 +25,6 @@ class ReplicaProgress:
     last_fetch: int = UNKNOWN
     last_caught_up: int = UNKNOWN
     leader_end_at_last_fetch: int = UNKNOWN
-    has_acknowledged: bool = False
     told_high_watermark: int | None = None
 
     def record_fetch(self, offset: int, leader_end: int, now: int) -> None:
@@ -39,7 +38,6 @@ class ReplicaProgress:
         self.leader_end_at_last_fetch = leader_end
         self.last_fetch = max(self.last_fetch, now)
         self.end_offset = offset
-        self.has_acknowledged = True
 
     @property
     def rank(self) -> tuple[int, int]:

@@ -8,7 +8,6 @@ from kwire.controller.raft import (
     Commit,
     CommittedDataLost,
     InstallSnapshot,
-    MemoryLog,
     OffsetAndEpoch,
     WriteSnapshot,
 )
@@ -26,6 +25,7 @@ from kwire.messages.a59_fetch_snapshot import (
     TopicSnapshot,
 )
 from kwire.messages.metadata_topic import METADATA_TOPIC
+from memory_log import MemoryLog
 from tests.support.controller.raft.single_replica import (
     SingleReplica,
     batches,

@@ -6,7 +6,6 @@ from kwire.controller.raft import (
     BOOTSTRAP_SNAPSHOT,
     Append,
     BecomeLeader,
-    MemoryLog,
     OffsetAndEpoch,
     Rejected,
     RequestReceived,
@@ -18,6 +17,7 @@ from kwire.controller.raft import (
 from kwire.error_codes import ErrorCode
 from kwire.errors import InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest
+from memory_log import MemoryLog
 from tests.support.controller.raft.single_replica import (
     code,
     follower,

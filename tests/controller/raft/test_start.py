@@ -2,7 +2,8 @@
 
 import pytest
 
-from kwire.controller.raft import ElectionState, MemoryLog, ReplicaKey, VoterSet
+from kwire.controller.raft import ElectionState, ReplicaKey, VoterSet
+from memory_log import MemoryLog
 from tests.support.controller.raft.single_replica import SingleReplica, log_with
 from tests.support.controller.raft.virtual_network import endpoints, key, static_voters, voter_set
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from kwire.codec.declaration import Request
-from kwire.controller.raft import BOOTSTRAP_SNAPSHOT, MemoryLog
+from kwire.controller.raft import BOOTSTRAP_SNAPSHOT
 from kwire.error_codes import ErrorCode
 from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
+from memory_log import MemoryLog
 from tests.support.controller.raft.single_replica import (
     SingleReplica,
     code,

@@ -32,11 +32,11 @@ from kwire.errors import FileError, InvalidValue, StorageFailed
 from kwire.logdir.format import FormatOptions, plan, write
 from kwire.logdir.inspect import inspect
 from kwire.logdir.log import MetadataLog
-from kwire.logdir.memory import MemoryFileSystem
 from kwire.logdir.meta_properties import read_meta_properties
 from kwire.logdir.server_properties import StorageProperties
 from kwire.logdir.snapshots import build_snapshot
 from kwire.messages.records.remove_topic import RemoveTopicRecord
+from memory_files import MemoryFileSystem
 from tests.support.controller.raft.single_replica import SingleReplica
 from tests.support.controller.raft.virtual_network import key, voter_set
 from tests.support.logdir.batches import NO_OP, batch

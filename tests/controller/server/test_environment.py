@@ -9,9 +9,9 @@ from kwire.controller.authentication.scram import NONCE_LENGTH
 from kwire.controller.server.environment import Environment
 from kwire.errors import InvalidValue
 from kwire.logdir.lock import DirectoryLock
-from kwire.logdir.memory import MemoryFileSystem
 from kwire.net.connection import Connection
 from kwire.testing.quorum import Quorum
+from memory_files import MemoryFileSystem
 from tests.support.controller.sasl_listeners import FIRST_CREDENTIALS, sasl_listener, scram
 
 

@@ -84,10 +84,5 @@ def build_request(replica: Replica, voter: ReplicaKey) -> BeginQuorumEpochReques
 def handle_response(
     replica: Replica, node: PeerNode, response: BeginQuorumEpochResponse, now: int
 ) -> bool:
-    """Note that a voter knows this leader; False if the peer needs a pause."""
-
-    def acknowledge(partition: messages.ResponsePartitionData) -> None:
-        if replica.leader and node.id in replica.leader.voters:
-            replica.leader.voters[node.id].has_acknowledged = True
-
-    return handle_election_response(replica, response, now, acknowledge)
+    """Take over what the voter knows; return False if it needs a pause."""
+    return handle_election_response(replica, response, now)

@@ -18,8 +18,7 @@ from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.replica_progress import ReplicaProgress
 from kwire.controller.raft.replicated_log import OffsetValidation
-from kwire.controller.raft.roles import Follower, Leader
-from kwire.controller.raft.roles.follower import FetchedSnapshot
+from kwire.controller.raft.roles import FetchedSnapshot, Follower, Leader
 from kwire.controller.raft.rpc.leader_and_epoch import (
     LeaderAndEpoch,
     ResponseOutcome,

@@ -8,8 +8,7 @@ from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
-from kwire.controller.raft.roles import Follower
-from kwire.controller.raft.roles.follower import FetchedSnapshot
+from kwire.controller.raft.roles import FetchedSnapshot, Follower
 from kwire.controller.raft.rpc.leader_and_epoch import (
     LeaderAndEpoch,
     ResponseOutcome,

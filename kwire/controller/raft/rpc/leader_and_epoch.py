@@ -191,7 +191,10 @@ def _follow(replica: Replica, seen: LeaderAndEpoch, now: int) -> None:
 
 
 def handle_election_response(
-    replica: Replica, response: ElectionResponse[P], now: int, take: Callable[[P], None]
+    replica: Replica,
+    response: ElectionResponse[P],
+    now: int,
+    take: Callable[[P], None] = lambda partition: None,
 ) -> bool:
     """Do what responses to Vote, BeginQuorumEpoch and EndQuorumEpoch have in common.
 

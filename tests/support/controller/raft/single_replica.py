@@ -15,7 +15,6 @@ from kwire.controller.raft import (
     BOOTSTRAP_SNAPSHOT,
     Config,
     ElectionState,
-    MemoryLog,
     PersistElection,
     Raft,
     RaftEffect,
@@ -45,6 +44,7 @@ from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
+from memory_log import MemoryLog
 from tests.support.controller.raft.virtual_network import (
     CLUSTER_ID,
     START,

@@ -24,7 +24,6 @@ from kwire.controller.raft import (
     ElectionState,
     Endpoints,
     ListenerEndpoint,
-    MemoryLog,
     PersistElection,
     Raft,
     RaftEffect,
@@ -51,6 +50,7 @@ from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
 from kwire.messages.data.snapshot_footer_record import SnapshotFooterRecord
 from kwire.messages.data.snapshot_header_record import SnapshotHeaderRecord
 from kwire.net.negotiation import VersionRange
+from memory_log import MemoryLog
 
 CLUSTER_ID = "kwire-test-cluster-id0"
 LISTENER = "CONTROLLER"

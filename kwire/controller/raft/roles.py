@@ -1,14 +1,166 @@
-"""Leader: counts how far the voters are, and with it what is committed (Java: LeaderState)."""
+"""The roles of a replica, and what each knows (KIP-595, KIP-996; Java: EpochState and its
+classes).
+
+unattached   looks for the leader and its address; an observer stays so until it finds one
+prospective  asks whether it could win an election, in its present epoch (KIP-996)
+candidate    stands for election in an epoch of its own
+follower     fetches from a leader, as a voter or as an observer
+leader       appends, answers fetches, commits
+resigned     was leader in this epoch and tells the others to elect another one
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kwire.controller.raft.election_state import ElectionState
+from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints
+from kwire.controller.raft.epoch_election import EpochElection
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.replica_progress import UNKNOWN, ReplicaProgress
-from kwire.controller.raft.roles.role import Role
 from kwire.controller.raft.voter_change import VoterChange
 from kwire.controller.raft.voter_set import VoterSet
+from kwire.logdir.names import OffsetAndEpoch
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Role:
+    """A replica's part in an epoch (Java: EpochState)."""
+
+    epoch: int
+    leader_id: int | None = None
+    leader_endpoints: Endpoints = NO_ENDPOINTS
+    voted_key: ReplicaKey | None = None
+
+    @property
+    def name(self) -> str:
+        """The role's name in small letters."""
+        return type(self).__name__.lower()
+
+    @property
+    def deadline(self) -> int | None:
+        """The time of the role's next work, in milliseconds as the `now` of a step; None: never."""
+        return None
+
+    @property
+    def election(self) -> ElectionState:
+        """The content of quorum-state while this role lasts."""
+        return ElectionState(epoch=self.epoch, leader_id=self.leader_id, voted_key=self.voted_key)
+
+    def can_grant_vote(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        """Return True if a candidate of this epoch gets the vote (EpochState.canGrantVote).
+
+        is_up_to_date: the candidate's log ends no earlier than this replica's.
+        """
+        return False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Elector(Role):
+    """A role that may vote for others: unattached, prospective."""
+
+    def can_grant_vote(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        """Decide by vote, leader and log (QuorumState.unattachedOrProspectiveCanGrantVote).
+
+        1. A pre-vote is granted to every log that is up to date.
+        2. Whoever has this epoch's vote gets it again, whatever its log.
+        3. Nobody gets it while the epoch has a leader.
+        4. Else the log decides.
+        """
+        # 1.
+        if pre_vote:
+            return is_up_to_date
+        # 2. The answer to its first request may have been lost.
+        if self.voted_key is not None:
+            return self.voted_key.covers(candidate)
+        # 3., 4.
+        return self.leader_id is None and is_up_to_date
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Unattached(Elector):
+    """A replica that looks for the leader: it fetches from bootstrap servers (Java:
+    UnattachedState).
+
+    election_deadline: when a voter becomes prospective.
+    """
+
+    election_deadline: int
+
+    @property
+    def deadline(self) -> int | None:
+        """The end of the election timeout."""
+        return self.election_deadline
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Prospective(Elector):
+    """A replica that asks for pre-votes, so that a lone one does not disturb a quorum (Java:
+    ProspectiveState). Epoch, leader and vote stay as they were.
+
+    election_deadline: when it gives up asking.
+    """
+
+    epoch_election: EpochElection
+    election_deadline: int
+
+    @property
+    def deadline(self) -> int | None:
+        """The end of the election."""
+        return self.election_deadline
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Candidate(Role):
+    """A replica that stands for election: it has voted for itself (Java: CandidateState).
+
+    election_deadline: when it becomes prospective again, whether the election is lost or not.
+    """
+
+    epoch_election: EpochElection
+    election_deadline: int
+
+    @property
+    def deadline(self) -> int | None:
+        """The end of the election."""
+        return self.election_deadline
+
+
+@dataclass(slots=True, kw_only=True)
+class FetchedSnapshot:
+    """A snapshot on its way from the leader, `position` bytes of it here."""
+
+    id: OffsetAndEpoch
+    position: int = 0
+    is_complete: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Follower(Role):
+    """A replica that knows its leader's address (Java: FollowerState).
+
+    fetch_deadline: without a successful fetch until then the leader is given up.
+    update_voter_deadline: when to check again that the leader knows this replica as it is
+    (UpdateRaftVoter, auto join).
+    has_updated_leader: kraft.version 0 only: this leader has had UpdateRaftVoter.
+    """
+
+    leader_id: int
+    fetch_deadline: int
+    update_voter_deadline: int
+    has_fetched_from_leader: bool = False
+    has_updated_leader: bool = False
+    snapshot_download: FetchedSnapshot | None = None
+
+    @property
+    def deadline(self) -> int | None:
+        """The first of the two deadlines."""
+        return min(self.fetch_deadline, self.update_voter_deadline)
+
+    def can_grant_vote(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        """Grant only a pre-vote, and only until the leader has answered a fetch (KIP-996)."""
+        return pre_vote and is_up_to_date and not self.has_fetched_from_leader
+
 
 OBSERVER_SESSION_MS = 300_000
 """Observers that have not fetched for so long are forgotten (LeaderState)."""
@@ -19,7 +171,7 @@ CAUGHT_UP_WITHIN_MS = 3_600_000
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Leader(Role):
-    """The replica that appends and commits.
+    """The replica that counts how far the voters are, and commits (Java: LeaderState).
 
     local: its own key. high_watermark: None until a record of this epoch is committed.
     check_quorum_deadline: when it resigns unless a majority fetches; fetched_voters: those that did
@@ -84,7 +236,6 @@ class Leader(Role):
         if progress is None:
             progress = self.observers[self.local] = ReplicaProgress(key=self.local)
         progress.end_offset = max(flushed, progress.end_offset or 0)
-        progress.has_acknowledged = True
 
     def record_fetch(self, replica: ReplicaKey, offset: int, leader_end: int, now: int) -> None:
         """Note that a replica fetched at `offset`: all before it is on its disk."""
@@ -154,3 +305,26 @@ class Leader(Role):
             for key, progress in self.observers.items()
             if key == self.local or now - progress.last_fetch < OBSERVER_SESSION_MS
         }
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Resigned(Role):
+    """A former leader that tells the voters so (Java: ResignedState).
+
+    unacknowledged: voters still to be told. preferred_successors: the best log first; none after a
+    restart, when the epoch may be long over.
+    """
+
+    leader_id: int
+    election_deadline: int
+    unacknowledged: set[int]
+    preferred_successors: tuple[ReplicaKey, ...] = ()
+
+    @property
+    def deadline(self) -> int | None:
+        """The time at which it is unattached in the next epoch."""
+        return self.election_deadline
+
+    def can_grant_vote(self, candidate: ReplicaKey, *, is_up_to_date: bool, pre_vote: bool) -> bool:
+        """Grant only a pre-vote: this epoch has had its leader."""
+        return pre_vote and is_up_to_date
