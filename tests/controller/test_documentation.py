@@ -4,6 +4,7 @@ import re
 
 from tests.support.controller.live.listed_differences import FETCH_SNAPSHOT, LISTED, documented_rows
 from tests.support.controller.live.tool_steps import count_of_steps, every_step
+from tests.support.controller.operator_events import EVERY_KIND, documented_row
 from tests.support.paths import ROOT
 
 ROW = re.compile(r"^\| (\d+) \| .* \| (.*) \|$", re.MULTILINE)
@@ -36,3 +37,10 @@ def test_the_table_of_command_lines_has_what_the_comparison_runs() -> None:
     assert rows == [(name, str(count)) for name, count in counts.items()]
     assert f"runs {sum(counts.values())} command lines" in text
     assert len(every_step()) == sum(counts.values())
+
+
+def test_the_table_of_events_has_every_event() -> None:
+    rows = documented_rows("| event | line | what happened | fields |")
+    assert rows == [documented_row(kind)[:-1] for kind in EVERY_KIND]
+    text = (ROOT / "docs" / "controller.md").read_text()
+    assert all(f" {documented_row(kind)[-1]} |\n" in text for kind in EVERY_KIND)

@@ -3,10 +3,10 @@
     raft = Raft(config, log, election, below=random.randrange)
     for effect in raft.step(Start(), now): …
 
-`step` takes an *event* and returns *effects*: files `events` and `effects`. A replica is in one of
-six *roles* (`roles`), goes from one to another by `transitions` and does what is due by `poll`.
-Each RPC is one file in `rpc/`. The *log* is read through `Log` and written by effects;
-`control_record_state_machine` knows the voters that it names.
+`step` takes an *event* and returns *effects*: files `events` and `effects`; those for the log of a
+node are in `quorum_events`. A replica is in one of six *roles* (`roles`), goes from one to another
+by `transitions` and does what is due by `poll`. Each RPC is one file in `rpc/`. The *log* is read
+through `Log` and written by effects; `control_record_state_machine` knows the voters in it.
 
 KIP-853, by its sections:
 
@@ -90,6 +90,7 @@ from kwire.controller.raft.events import (
 )
 from kwire.controller.raft.log import Log
 from kwire.controller.raft.metrics import RaftMetrics
+from kwire.controller.raft.quorum_events import QuorumEvent
 from kwire.controller.raft.raft import Raft
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.voter_set import Voter, VoterSet
@@ -116,6 +117,7 @@ __all__ = [
     "OffsetAndEpoch",
     "PeerNode",
     "PersistElection",
+    "QuorumEvent",
     "Raft",
     "RaftEffect",
     "RaftEvent",

@@ -2,6 +2,7 @@
 
 PersistElection stands before every Reply and Send that tells of its epoch or vote, and must be on
 the disk before they go out. Appends and truncations must show in the log before the next step.
+A QuorumEvent is for the log of the node; nothing depends on it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 from kwire.codec.declaration import Request, Response
 from kwire.controller.raft.endpoints import PeerNode
+from kwire.controller.raft.quorum_events import QuorumEvent
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages.data.quorum_state_data import QuorumStateData
 
@@ -151,4 +153,5 @@ RaftEffect = (
     | BecomeLeader
     | ResignLeader
     | ShutdownComplete
+    | QuorumEvent
 )

@@ -4,9 +4,9 @@ KafkaRaftClient.onUpdateLeaderHighWatermark)."""
 from __future__ import annotations
 
 from kwire.controller.raft.effects import BecomeLeader
+from kwire.controller.raft.quorum_events import HighWatermarkEstablished
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.roles import Leader
-from kwire.error_codes import ErrorCode
 
 
 def advance_high_watermark(replica: Replica, leader: Leader) -> None:
@@ -27,14 +27,17 @@ def advance_high_watermark(replica: Replica, leader: Leader) -> None:
     # 1.
     if is_first:
         start = leader.epoch_start_offset
-        replica.emit(BecomeLeader(epoch=leader.epoch, epoch_start_offset=start))
+        replica.emit(
+            HighWatermarkEstablished(epoch=leader.epoch, high_watermark=leader.high_watermark),
+            BecomeLeader(epoch=leader.epoch, epoch_start_offset=start),
+        )
     # 2.
     replica.commit(leader.high_watermark)
     # 3.
     change = leader.voter_change
     if change and change.offset is not None and change.offset < leader.high_watermark:
-        replica.emit(*change.answer(ErrorCode.NONE))
+        replica.emit(*change.commit())
         leader.voter_change = None
     # 4.
     if not replica.may_become_candidate:
-        leader.resign_requested = True
+        leader.resign_reason = "it was removed from the voters"

@@ -31,6 +31,7 @@ from kwire.controller.raft.rpc import (
 from kwire.controller.raft.transitions import (
     Reason,
     lose_pre_vote,
+    report_lost_election,
     to_prospective,
     to_resigned,
     to_unattached,
@@ -79,6 +80,8 @@ def _poll_prospective(replica: Replica, role: Prospective, now: int) -> None:
 def _poll_candidate(replica: Replica, role: Candidate, now: int) -> None:
     # A lost election, too, is over only with its timeout (KafkaRaftClient.maybeHandleElectionLoss).
     if now >= role.election_deadline and not replica.is_shutting_down:
+        if not role.epoch_election.is_vote_rejected:
+            report_lost_election(replica, role)
         to_prospective(replica, Reason.ELECTION_TIMEOUT, now)
     else:
         _ask_for_votes(replica, role, now)
@@ -112,9 +115,8 @@ def _poll_leader(replica: Replica, role: Leader, now: int) -> None:
     """
     # 1. A majority that does not fetch may have another leader: without resigning, this one would
     # go on taking writes that are never committed (check quorum, KAFKA-15489).
-    has_lost_quorum = len(role.voters) > 1 and now >= role.check_quorum_deadline
-    if replica.is_shutting_down or role.resign_requested or has_lost_quorum:
-        to_resigned(replica, role, now)
+    if reason := _resign_reason(replica, role, now):
+        to_resigned(replica, role, reason, now)
         return
     # 2.
     if role.voter_change and now >= role.voter_change.deadline:
@@ -127,6 +129,14 @@ def _poll_leader(replica: Replica, role: Leader, now: int) -> None:
         silent_voters = role.silent_voters(now, interval)
         _send(replica, silent_voters, now, begin_quorum_epoch.build_request)
         role.begin_quorum_epoch_deadline = now + interval
+
+
+def _resign_reason(replica: Replica, role: Leader, now: int) -> str | None:
+    if replica.is_shutting_down:
+        return "it shuts down"
+    if role.resign_reason is None and len(role.voters) > 1 and now >= role.check_quorum_deadline:
+        return f"no majority fetched within {replica.config.check_quorum_timeout_ms} ms"
+    return role.resign_reason
 
 
 def _poll_follower(replica: Replica, role: Follower, now: int) -> None:

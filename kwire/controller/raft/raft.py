@@ -34,6 +34,7 @@ from kwire.controller.raft.kraft_version_upgrade import upgrade_kraft_version
 from kwire.controller.raft.log import Log
 from kwire.controller.raft.metrics import RaftMetrics, measure
 from kwire.controller.raft.poll import poll
+from kwire.controller.raft.quorum_events import SnapshotFetched
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.roles import Follower
 from kwire.controller.raft.rpc.fetch import complete_delayed_fetches
@@ -103,6 +104,7 @@ class Raft:
         match event:
             case Start(is_replaying=is_replaying):
                 replica.is_replaying = is_replaying
+                replica.report_control_records()
                 transitions.start(replica, self._election, now)
             case Replaying(is_replaying=is_replaying):
                 transitions.set_replaying(replica, is_replaying, now)
@@ -126,14 +128,14 @@ class Raft:
                 upgrade_kraft_version(replica, event, now)
             case Resign(epoch=epoch):
                 if replica.leader and replica.leader.epoch == epoch:
-                    replica.leader.resign_requested = True
+                    replica.leader.resign_reason = "its state machine cannot lead"
             case Shutdown():
                 replica.is_shutting_down = True
 
     def _append(self, event: Append, now: int) -> None:
         replica = self._replica
         leader = replica.leader
-        if leader is None or leader.epoch != event.epoch or leader.resign_requested:
+        if leader is None or leader.epoch != event.epoch or leader.resign_reason:
             text = f"This node does not lead the quorum in epoch {event.epoch}."
             error = ErrorCode.NOT_CONTROLLER
             replica.emit(Rejected(token=event.token, error=error, message=text))
@@ -152,6 +154,7 @@ class Raft:
     def _snapshot_installed(self, id: OffsetAndEpoch, now: int) -> None:
         replica = self._replica
         replica.reset_log()
+        replica.emit(SnapshotFetched(snapshot=id))
         replica.commit(id.offset)
         role = replica.role
         if (

@@ -24,9 +24,12 @@ from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.fetch_purgatory import DelayedFetch
 from kwire.controller.raft.log import Log
+from kwire.controller.raft.log_history import LogHistoryEntry
+from kwire.controller.raft.quorum_events import KRaftVersionChanged, VotersChanged
 from kwire.controller.raft.replicated_log import ReplicatedLog
 from kwire.controller.raft.request_manager import RequestManager
 from kwire.controller.raft.roles import Leader, Role, Unattached
+from kwire.controller.raft.voter_set import VoterSet
 from kwire.logdir.names import OffsetAndEpoch
 
 _FIRST_BOOTSTRAP_ID = -2
@@ -68,6 +71,8 @@ class Replica:
         self._flushes: deque[tuple[int, int]] = deque()
         self._persisted: PersistElection | None = None
         self._announced: LeaderChanged | None = None
+        self._reported_voters: LogHistoryEntry[VoterSet] | None = None
+        self._reported_kraft_version = 0
 
     @property
     def epoch(self) -> int:
@@ -162,6 +167,7 @@ class Replica:
         end = OffsetAndEpoch(offset=self.control_records.read(data), epoch=epoch)
         self.log.append(data, end)
         self.emit(AppendLog(data=data, end_offset=end.offset))
+        self.report_control_records()
         return end.offset
 
     def truncate(self, position: OffsetAndEpoch) -> None:
@@ -171,6 +177,7 @@ class Replica:
         self.flushed = min(self.flushed, position.offset)
         self._flushes = deque((asked, min(end, position.offset)) for asked, end in self._flushes)
         self.emit(TruncateLog(offset=position.offset))
+        self.report_control_records()
 
     def flush(self) -> None:
         """Flush everything appended so far."""
@@ -201,6 +208,18 @@ class Replica:
         self.control_records.load(self.log.stored)
         self._flushes.clear()
         self.flushed = self.log.end.offset
+        self.report_control_records()
+
+    def report_control_records(self) -> None:
+        """Tell of other voters and of another kraft.version, if the log has them now."""
+        entry, level = self.control_records.voters_entry, self.control_records.kraft_version
+        if entry is not self._reported_voters:
+            self._reported_voters = entry
+            offset = entry.offset if entry else None
+            self.emit(VotersChanged(voters=self.control_records.voters.keys, offset=offset))
+        if level != self._reported_kraft_version:
+            self._reported_kraft_version = level
+            self.emit(KRaftVersionChanged(kraft_version=level))
 
     def commit(self, high_watermark: int) -> None:
         """Tell the state machine of a higher high watermark."""

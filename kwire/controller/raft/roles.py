@@ -143,6 +143,7 @@ class Follower(Role):
     update_voter_deadline: when to check again that the leader knows this replica as it is
     (UpdateRaftVoter, auto join).
     has_updated_leader: kraft.version 0 only: this leader has had UpdateRaftVoter.
+    has_high_watermark: this leader has told one.
     """
 
     leader_id: int
@@ -150,6 +151,7 @@ class Follower(Role):
     update_voter_deadline: int
     has_fetched_from_leader: bool = False
     has_updated_leader: bool = False
+    has_high_watermark: bool = False
     snapshot_download: FetchedSnapshot | None = None
 
     @property
@@ -177,7 +179,7 @@ class Leader(Role):
     check_quorum_deadline: when it resigns unless a majority fetches; fetched_voters: those that did
     since that was set last.
     begin_quorum_epoch_deadline: when to send the next BeginQuorumEpoch.
-    voter_change: the one in progress.
+    voter_change: the one in progress. resign_reason: why it is to resign; None if it is not.
     volatile_voters: kraft.version 0 only: the static voters with the endpoints, versions and
     directories that UpdateRaftVoter told.
     """
@@ -193,7 +195,7 @@ class Leader(Role):
     fetched_voters: set[int] = field(default_factory=set)
     voter_change: VoterChange | None = None
     volatile_voters: VoterSet | None = None
-    resign_requested: bool = False
+    resign_reason: str | None = None
 
     @property
     def deadline(self) -> int | None:
@@ -237,12 +239,19 @@ class Leader(Role):
             progress = self.observers[self.local] = ReplicaProgress(key=self.local)
         progress.end_offset = max(flushed, progress.end_offset or 0)
 
-    def record_fetch(self, replica: ReplicaKey, offset: int, leader_end: int, now: int) -> None:
-        """Note that a replica fetched at `offset`: all before it is on its disk."""
+    def record_fetch(
+        self, replica: ReplicaKey, offset: int, leader_end: int, now: int
+    ) -> int | None:
+        """Note that a replica fetched at `offset`: all before it is on its disk.
+
+        Return the offset that it had before.
+        """
         progress = self.progress(replica)
         if progress is None:
             progress = self.observers[replica] = ReplicaProgress(key=replica)
+        before = progress.end_offset
         progress.record_fetch(offset, leader_end, now)
+        return before
 
     def advance_high_watermark(self) -> bool:
         """Advance the high watermark; return True if it rose (maybeUpdateHighWatermark).

@@ -16,6 +16,13 @@ from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import Endpoints
 from kwire.controller.raft.epoch_election import EpochElection
 from kwire.controller.raft.errors import IllegalTransition
+from kwire.controller.raft.quorum_events import (
+    ElectionLost,
+    ElectionWon,
+    LeaderResigned,
+    QuorumStateOutdated,
+    RoleChanged,
+)
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import (
@@ -174,10 +181,20 @@ def _perform(replica: Replica, transition: Transition, role: Role) -> None:
     is_new = role is not replica.role
     if is_new:
         _leave_leader(replica)
+    before = replica.role
     replica.become(role, durable=transition.is_durable)
     # Answers to the requests of another role or epoch have no meaning in the new one.
     if is_new:
         replica.request_manager.reset_all()
+        replica.emit(
+            RoleChanged(
+                role=role.name,
+                before="none" if transition.source is None else before.name,
+                epoch=role.epoch,
+                leader_id=role.leader_id,
+                reason=transition.reason.value,
+            )
+        )
 
 
 def _leave_leader(replica: Replica) -> None:
@@ -204,6 +221,7 @@ def start(replica: Replica, election: ElectionState, now: int) -> None:
     config, log_epoch = replica.config, replica.log.end.epoch
     # 1.
     if election.epoch < log_epoch:
+        replica.emit(QuorumStateOutdated(epoch=election.epoch, log_epoch=log_epoch))
         election = ElectionState(epoch=log_epoch)
     # 2. As leader of the same epoch it could write other records at offsets that it wrote, but did
     # not flush, before: offset and epoch would not name one record any more.
@@ -372,9 +390,25 @@ def to_prospective(replica: Replica, reason: Reason, now: int) -> None:
 def lose_pre_vote(replica: Replica, now: int) -> None:
     """Go back to the leader, or to none: the pre-votes were refused or did not come."""
     role = replica.role
+    if isinstance(role, Prospective):
+        report_lost_election(replica, role)
     deadline = _remaining_election_timeout(replica, now)
     reason = Reason.PRE_VOTE_LOST
     _follow_or_detach(replica, role.election, role.leader_endpoints, deadline, reason, now)
+
+
+def report_lost_election(replica: Replica, role: Prospective | Candidate) -> None:
+    """Tell that no majority can grant any more, or that its answers did not come in time."""
+    election = role.epoch_election
+    is_rejected = election.is_vote_rejected
+    event = ElectionLost(
+        epoch=role.epoch,
+        pre_vote=isinstance(role, Prospective),
+        reason="too many voters rejected" if is_rejected else "no majority answered in time",
+        rejecting_voters=tuple(sorted(election.rejecting_voters)),
+        silent_voters=tuple(sorted(election.unrecorded_voters)),
+    )
+    replica.emit(event)
 
 
 def to_candidate(replica: Replica, reason: Reason, now: int) -> None:
@@ -421,13 +455,21 @@ def to_leader(replica: Replica, candidate: Candidate, now: int) -> None:
         leader.volatile_voters = control_records.voters.with_updated(
             config.voter, any_directory=True
         )
-    _become(replica, leader, Reason.VOTES_GRANTED)
     granting = candidate.epoch_election.granting_voters
+    replica.emit(ElectionWon(epoch=leader.epoch, granting_voters=tuple(sorted(granting))))
+    _become(replica, leader, Reason.VOTES_GRANTED)
     leader_records.append_start_of_epoch(replica, leader, granting, now)
 
 
-def to_resigned(replica: Replica, leader: Leader, now: int) -> None:
+def to_resigned(replica: Replica, leader: Leader, reason: str, now: int) -> None:
     """Hand over: the voters are told, the best log first. quorum-state stays as it is."""
+    event = LeaderResigned(
+        epoch=leader.epoch,
+        reason=reason,
+        voters=tuple(sorted(leader.voters)),
+        fetched_voters=tuple(sorted(leader.fetched_voters)),
+    )
+    replica.emit(event)
     resigned = Resigned(
         epoch=leader.epoch,
         leader_id=leader.leader_id,

@@ -26,6 +26,7 @@ from kwire.controller.raft import (
     LogFlushed,
     OffsetAndEpoch,
     PersistElection,
+    QuorumEvent,
     Raft,
     RaftEffect,
     RaftEvent,
@@ -45,6 +46,7 @@ from kwire.controller.raft import (
 from kwire.controller.server.channels import Channels
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
+from kwire.controller.server.event_log import log_event
 from kwire.controller.server.raft_sensors import RaftSensors
 from kwire.errors import ConnectionFailed, KwireError
 
@@ -274,6 +276,8 @@ class RaftRuntime:
                     answer.set_result(response)
             case ShutdownComplete():
                 self._shut_down.set()
+            case QuorumEvent():
+                log_event(self.raft.config.node_id, effect)
             case _:
                 self._call_state_machine(effect)
 

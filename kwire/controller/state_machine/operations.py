@@ -21,6 +21,7 @@ from kwire.controller.handlers.result import (
 )
 from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
+from kwire.controller.state_machine.cluster_events import BrokerSessionExpired
 from kwire.controller.state_machine.metadata_view import MetadataView, ViewDelta
 from kwire.controller.state_machine.periodic_tasks import DueTask, Schedule, due_task
 from kwire.errors import ApiError
@@ -113,12 +114,14 @@ class OperationResult:
     prepared: None if nothing may be written. response: None for a periodic task.
     batches: of the prepared records, if they are encoded already. mutation_buckets: of the mutation
     quotas afterwards; None if they stay. throttle_time_ms: how long the client should wait, counted
-    from the beginning of the operation. log_levels: as of `ControllerResult`.
+    from the beginning of the operation. log_levels: as of `ControllerResult`. expired: as of
+    `DueTask`.
     """
 
     response: Response | None = None
     prepared: PreparedBatches | None = None
     schedule: Schedule | None = None
+    expired: BrokerSessionExpired | None = None
     kraft_version: KRaftVersionRequest | None = None
     batches: tuple[bytes, ...] | None = None
     mutation_buckets: TokenBuckets | None = None
@@ -191,7 +194,7 @@ class PeriodicOperation:
             else task.heartbeat_manager
         )
         prepared = PreparedBatches.of(task.records, self.view, heartbeat_manager, self.context.now)
-        return OperationResult(prepared=prepared, schedule=task.schedule)
+        return OperationResult(prepared=prepared, schedule=task.schedule, expired=task.expired)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

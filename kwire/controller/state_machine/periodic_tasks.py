@@ -10,6 +10,7 @@ from kwire.controller.handlers.delegation_tokens import removed_expired_tokens
 from kwire.controller.handlers.placement import replication_control
 from kwire.controller.handlers.result import ControllerConfig, ControllerContext, versioned
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
+from kwire.controller.state_machine.cluster_events import BrokerSessionExpired
 from kwire.messages.records.no_op import NoOpRecord
 
 MAX_ELECTIONS = 1000
@@ -55,11 +56,15 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueTask:
-    """The result of a task. heartbeat_manager: None if the sessions stay."""
+    """The result of a task. heartbeat_manager: None if the sessions stay.
+
+    expired: a broker whose session is over.
+    """
 
     schedule: Schedule
     records: tuple[VersionedRecord, ...] = ()
     heartbeat_manager: BrokerHeartbeatManager | None = None
+    expired: BrokerSessionExpired | None = None
 
 
 def due_task(context: ControllerContext, schedule: Schedule) -> DueTask:
@@ -91,7 +96,17 @@ def _due_change(context: ControllerContext, schedule: Schedule) -> DueTask:
     if stale is not None:
         records = tuple(replication.fenced(context.image.cluster.brokers[stale]))
         heartbeat_manager = context.heartbeat_manager.fenced(stale)
-        return DueTask(schedule=schedule, records=records, heartbeat_manager=heartbeat_manager)
+        session = context.heartbeat_manager.brokers[stale]
+        return DueTask(
+            schedule=schedule,
+            records=records,
+            heartbeat_manager=heartbeat_manager,
+            expired=BrokerSessionExpired(
+                broker_id=stale,
+                silent_ms=now - session.last_contact,
+                session_timeout_ms=context.heartbeat_manager.session_timeout_ms,
+            ),
+        )
     # 2.
     if schedule.unclean is not None and schedule.unclean <= now:
         schedule = replace(schedule, unclean=_later(now, config.unclean_election_interval_ms))

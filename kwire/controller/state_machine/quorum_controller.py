@@ -31,6 +31,11 @@ from kwire.controller.quotas.token_buckets import TokenBuckets
 from kwire.controller.replicas.broker_heartbeat_manager import BrokerHeartbeatManager
 from kwire.controller.replicas.replica_placer import RandomSource
 from kwire.controller.state_machine.activation import activation_records
+from kwire.controller.state_machine.cluster_events import (
+    ClusterEvent,
+    ControllerActivated,
+    cluster_events,
+)
 from kwire.controller.state_machine.metadata_view import MetadataView
 from kwire.controller.state_machine.operations import (
     ControllerOperation,
@@ -105,6 +110,7 @@ class QuorumController:
         self._pending: deque[MetadataView] = deque()
         self._schedule = Schedule()
         self._contacts: dict[int, int] = {}
+        self._events: list[ClusterEvent] = []
 
     @property
     def is_active(self) -> bool:
@@ -115,6 +121,11 @@ class QuorumController:
     def image(self) -> MetadataImage:
         """The committed metadata, without the records of an open transaction (KIP-868)."""
         return self.committed.image.published
+
+    def take_events(self) -> list[ClusterEvent]:
+        """Return what happened since the last call and an operator may ask about."""
+        events, self._events = self._events, []
+        return events
 
     @property
     def is_waiting(self) -> bool:
@@ -146,7 +157,9 @@ class QuorumController:
 
     def follow(self, view: MetadataView) -> None:
         """Take over the metadata replayed up to a commit, while this node does not lead."""
+        before = self.image
         self.committed = self.ahead = view
+        self._events += cluster_events(before, self.image)
 
     def load(self, records: Iterable[VersionedRecord], end_offset: int) -> None:
         """Begin anew with a snapshot that ends before `end_offset`."""
@@ -177,6 +190,7 @@ class QuorumController:
         self.heartbeat_manager = self.heartbeat_manager.activated(cluster, now)
         self._schedule = Schedule.starting(now, self.config)
         self._write(PreparedBatches.of(records, self.ahead, self.heartbeat_manager, now), now)
+        self._events.append(ControllerActivated(epoch=epoch, end_offset=end_offset))
         return tuple(records)
 
     def resign(self) -> None:
@@ -199,8 +213,10 @@ class QuorumController:
 
     def commit(self, offset: int) -> None:
         """Note that everything below the offset is committed, while this node leads."""
+        before = self.image
         while self._pending and self._pending[0].end_offset <= offset:
             self.committed = self._pending.popleft()
+        self._events += cluster_events(before, self.image)
 
     def handle(
         self,
@@ -345,6 +361,8 @@ class QuorumController:
         assert result.prepared is not None
         if result.schedule is not None:
             self._schedule = result.schedule
+        if result.expired is not None:
+            self._events.append(result.expired)
         self._write(result.prepared, operation.context.now)
         return result.prepared.records
 

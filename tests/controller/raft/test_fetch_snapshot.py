@@ -19,13 +19,10 @@ from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotResponse,
     LeaderIdAndEpoch,
     PartitionSnapshot,
-    ResponsePartitionSnapshot,
-    ResponseTopicSnapshot,
     SnapshotId,
     TopicSnapshot,
 )
 from kwire.messages.metadata_topic import METADATA_TOPIC
-from memory_log import MemoryLog
 from tests.support.controller.raft.single_replica import (
     SingleReplica,
     batches,
@@ -35,10 +32,8 @@ from tests.support.controller.raft.single_replica import (
     log_with,
     only,
 )
+from tests.support.controller.raft.snapshot_download import DATA, ID, downloading, part
 from tests.support.controller.raft.virtual_network import CLUSTER_ID, directory, snapshot, voter_set
-
-ID = OffsetAndEpoch(offset=4, epoch=2)
-DATA = snapshot(voter_set(1, 2), epoch=2)
 
 
 def serving() -> SingleReplica:
@@ -133,29 +128,6 @@ def test_an_observer_that_fetches_a_snapshot_does_not() -> None:
     solo.ask(request)
     solo.after(1)
     assert solo.raft.role == "resigned"
-
-
-def downloading(log: MemoryLog | None = None) -> SingleReplica:
-    solo = follower(log=log)
-    send, _ = solo.sent(FetchRequest)[-1]
-    solo.respond(send, fetch_response(5, snapshot_id=FetchSnapshotId(end_offset=4, epoch=2)))
-    return solo
-
-
-def part(
-    data: bytes, position: int, *, size: int = len(DATA), error: int = 0, offset: int = 4
-) -> FetchSnapshotResponse:
-    answer = ResponsePartitionSnapshot(
-        error_code=error,
-        snapshot_id=SnapshotId(end_offset=offset, epoch=2),
-        current_leader=LeaderIdAndEpoch(leader_id=2, leader_epoch=5),
-        size=size,
-        position=position,
-        unaligned_records=data,
-    )
-    return FetchSnapshotResponse(
-        topics=[ResponseTopicSnapshot(name=METADATA_TOPIC, partitions=[answer])]
-    )
 
 
 def test_a_follower_installs_a_snapshot_in_pieces() -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from kwire.controller.raft.endpoints import Endpoints, PeerNode, unusable
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.leader_records import append_voters
+from kwire.controller.raft.quorum_events import VoterRequestFailed
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Follower, Leader
@@ -25,7 +26,7 @@ from kwire.controller.raft.rpc.validation import (
     validate_voter_change,
     wrong_cluster_text,
 )
-from kwire.controller.raft.voter_change import VoterAddition, add_voter_response
+from kwire.controller.raft.voter_change import VoterAddition, add_voter_response, refusal
 from kwire.controller.raft.voter_set import Voter
 from kwire.error_codes import ErrorCode, name
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -53,10 +54,10 @@ def handle_request(
     """
     # 1.
     if error := validate_cluster_id(replica, request.cluster_id):
-        return add_voter_response(error, wrong_cluster_text(replica, request.cluster_id))
+        return _refused(replica, request, error, wrong_cluster_text(replica, request.cluster_id))
     # 2.
     if error := validate_leader_only_request(replica, replica.epoch):
-        return add_voter_response(error)
+        return _refused(replica, request, error)
     leader = replica.leader
     assert leader is not None
     # 3.
@@ -66,23 +67,23 @@ def handle_request(
     node = endpoints.node(voter.id, listener)
     if voter.id < 0 or voter.directory_id is None:
         text = "The new voter needs an id and a directory id."
-        return add_voter_response(ErrorCode.INVALID_REQUEST, text)
+        return _refused(replica, request, ErrorCode.INVALID_REQUEST, text)
     if reason := unusable(request.listeners):
-        return add_voter_response(ErrorCode.INVALID_REQUEST, reason)
+        return _refused(replica, request, ErrorCode.INVALID_REQUEST, reason)
     if node is None:
         text = f"The new voter needs an address for {listener}."
-        return add_voter_response(ErrorCode.INVALID_REQUEST, text)
+        return _refused(replica, request, ErrorCode.INVALID_REQUEST, text)
     # 4.
-    if refusal := validate_voter_change(replica, leader):
-        return add_voter_response(*refusal)
+    if problem := validate_voter_change(replica, leader):
+        return _refused(replica, request, *problem)
     # 5.
     if voter.id in replica.control_records.voters.ids:
         text = f"Voter id {voter.id} is taken already."
-        return add_voter_response(ErrorCode.DUPLICATE_VOTER, text)
+        return _refused(replica, request, ErrorCode.DUPLICATE_VOTER, text)
     # 6. The request cannot tell the voter's kraft.version: an admin sends it for another node.
     if not replica.send(node, build_api_versions_request, now):
         text = f"Voter {voter} has not answered an earlier request yet. Nothing was appended."
-        return add_voter_response(ErrorCode.REQUEST_TIMED_OUT, text)
+        return _refused(replica, request, ErrorCode.REQUEST_TIMED_OUT, text)
     leader.voter_change = VoterAddition(
         token=received.token,
         deadline=now + replica.config.request_timeout_ms,
@@ -91,6 +92,14 @@ def handle_request(
         ack_when_committed=request.ack_when_committed,
     )
     return None
+
+
+def _refused(
+    replica: Replica, request: AddRaftVoterRequest, error: int, text: str | None = None
+) -> AddRaftVoterResponse:
+    voter = ReplicaKey.from_wire(request.voter_id, request.voter_directory_id)
+    replica.emit(refusal(VoterAddition.request, voter, error, text))
+    return add_voter_response(error, text)
 
 
 def build_api_versions_request() -> ApiVersionsRequest:
@@ -154,7 +163,7 @@ def handle_api_versions_failure(replica: Replica, node: PeerNode, error: int) ->
 
 def _abort(replica: Replica, leader: Leader, error: int, text: str) -> None:
     if leader.voter_change:
-        replica.emit(*leader.voter_change.answer(error, f"{text} Nothing was appended."))
+        replica.emit(*leader.voter_change.refuse(error, f"{text} Nothing was appended."))
     leader.voter_change = None
 
 
@@ -188,8 +197,16 @@ def handle_response(
 
     After any other error the period goes on, from when this was asked.
     """
+    if error := response.error_code:
+        event = VoterRequestFailed(
+            request=VoterAddition.request,
+            leader_id=node.id,
+            error=name(error),
+            reason=response.error_message,
+        )
+        replica.emit(event)
     expected = (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.DUPLICATE_VOTER)
-    if response.error_code not in expected:
+    if error not in expected:
         return False
     if isinstance(replica.role, Follower):
         replica.role.update_voter_deadline = now + replica.config.fetch_timeout_ms

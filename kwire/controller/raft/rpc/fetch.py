@@ -14,6 +14,12 @@ from kwire.controller.raft.errors import CommittedDataLost
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.fetch_purgatory import DelayedFetch
 from kwire.controller.raft.high_watermark import advance_high_watermark
+from kwire.controller.raft.quorum_events import (
+    FetchOffsetFell,
+    HighWatermarkEstablished,
+    LogTruncated,
+    SnapshotFetchBegun,
+)
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.replica_progress import ReplicaProgress
@@ -208,7 +214,10 @@ def _answer(
         return _response(replica, received, validation=validation)
     # 5. An id of -1 is a consumer's, who replicates nothing.
     if fetcher.id >= 0:
-        leader.record_fetch(fetcher, requested.fetch_offset, replica.log.end.offset, now)
+        offset = requested.fetch_offset
+        before = leader.record_fetch(fetcher, offset, replica.log.end.offset, now)
+        if before is not None and offset < before:
+            replica.emit(FetchOffsetFell(replica=fetcher, before=before, offset=offset))
         if leader.update_check_quorum(fetcher):
             leader.check_quorum_deadline = now + replica.config.check_quorum_timeout_ms
         if leader.is_voter(fetcher):
@@ -351,7 +360,12 @@ def _take_in(replica: Replica, follower: Follower, partition: PartitionData) -> 
         return False
     # 5.
     if partition.high_watermark >= 0:
-        replica.commit(min(partition.high_watermark, replica.log.end.offset))
+        high_watermark = min(partition.high_watermark, replica.log.end.offset)
+        if not follower.has_high_watermark:
+            follower.has_high_watermark = True
+            event = HighWatermarkEstablished(epoch=follower.epoch, high_watermark=high_watermark)
+            replica.emit(event)
+        replica.commit(high_watermark)
     return True
 
 
@@ -363,8 +377,11 @@ def _truncate(replica: Replica, diverging: OffsetAndEpoch) -> None:
         raise CommittedDataLost(
             f"the leader's log diverges at {diverging}, but {replica.committed} is committed"
         )
-    if position.offset < replica.log.end.offset:
+    end = replica.log.end.offset
+    if position.offset < end:
         replica.truncate(position)
+        leader = replica.role.leader_id
+        replica.emit(LogTruncated(offset=position.offset, end_offset=end, leader_id=leader))
 
 
 def _begin_download(replica: Replica, follower: Follower, id: OffsetAndEpoch) -> bool:
@@ -377,6 +394,7 @@ def _begin_download(replica: Replica, follower: Follower, id: OffsetAndEpoch) ->
             f"the leader sends the snapshot {id}, but {replica.committed} is committed"
         )
     follower.snapshot_download = FetchedSnapshot(id=id)
+    replica.emit(SnapshotFetchBegun(snapshot=id, leader_id=follower.leader_id))
     return True
 
 

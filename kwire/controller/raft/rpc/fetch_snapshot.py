@@ -6,6 +6,7 @@ from __future__ import annotations
 from kwire.controller.raft.effects import InstallSnapshot, WriteSnapshot
 from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.events import RequestReceived
+from kwire.controller.raft.quorum_events import SnapshotFetchAbandoned
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import FetchedSnapshot, Follower
@@ -22,7 +23,7 @@ from kwire.controller.raft.rpc.validation import (
     validate_cluster_id,
     validate_leader_only_request,
 )
-from kwire.error_codes import ErrorCode
+from kwire.error_codes import ErrorCode, name
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kwire.messages import a59_fetch_snapshot as messages
 from kwire.messages.a59_fetch_snapshot import (
@@ -53,12 +54,12 @@ def handle_request(
         return FetchSnapshotResponse(error_code=error)
     if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
         return FetchSnapshotResponse(error_code=ErrorCode.INVALID_REQUEST)
-    name, requested = request.topics[0].name, request.topics[0].partitions[0]
-    if (name, requested.partition) != (METADATA_TOPIC, METADATA_PARTITION):
+    topic, requested = request.topics[0].name, request.topics[0].partitions[0]
+    if (topic, requested.partition) != (METADATA_TOPIC, METADATA_PARTITION):
         unknown = ResponsePartitionSnapshot(
             index=requested.partition, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         )
-        return _response(replica, received, unknown, name)
+        return _response(replica, received, unknown, topic)
     # 2.
     if error := validate_leader_only_request(replica, requested.current_leader_epoch):
         return _response(replica, received, _refusal(error))
@@ -164,6 +165,10 @@ def handle_response(
         return True
     if piece.error_code or not _is_next_piece(piece, download):
         follower.snapshot_download = None
+        event = SnapshotFetchAbandoned(
+            snapshot=download.id, leader_id=follower.leader_id, error=name(piece.error_code)
+        )
+        replica.emit(event)
         return piece.error_code == ErrorCode.SNAPSHOT_NOT_FOUND
     # 4.
     data = piece.unaligned_records

@@ -194,7 +194,7 @@ def handle_election_response(
     replica: Replica,
     response: ElectionResponse[P],
     now: int,
-    take: Callable[[P], None] = lambda partition: None,
+    take: Callable[[P], None] | None = None,
 ) -> bool:
     """Do what responses to Vote, BeginQuorumEpoch and EndQuorumEpoch have in common.
 
@@ -215,7 +215,7 @@ def handle_election_response(
     if outcome is not ResponseOutcome.READ:
         return outcome is ResponseOutcome.DONE
     # 3.
-    if not error:
+    if take is not None and not error:
         take(partition)
     return not error
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.leader_records import append_voters
+from kwire.controller.raft.quorum_events import VoterRequestFailed
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Follower
@@ -15,8 +16,8 @@ from kwire.controller.raft.rpc.validation import (
     validate_voter_change,
     wrong_cluster_text,
 )
-from kwire.controller.raft.voter_change import VoterRemoval, remove_voter_response
-from kwire.error_codes import ErrorCode
+from kwire.controller.raft.voter_change import VoterRemoval, refusal, remove_voter_response
+from kwire.error_codes import ErrorCode, name
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 
 
@@ -42,33 +43,41 @@ def handle_request(
     """
     # 1.
     if error := validate_cluster_id(replica, request.cluster_id):
-        return remove_voter_response(error, wrong_cluster_text(replica, request.cluster_id))
+        return _refused(replica, request, error, wrong_cluster_text(replica, request.cluster_id))
     # 2.
     if error := validate_leader_only_request(replica, replica.epoch):
-        return remove_voter_response(error)
+        return _refused(replica, request, error)
     leader = replica.leader
     assert leader is not None
     # 3.
     voter = ReplicaKey.from_wire(request.voter_id, request.voter_directory_id)
     if voter.id < 0 or voter.directory_id is None:
         text = "The voter needs an id and a directory id."
-        return remove_voter_response(ErrorCode.INVALID_REQUEST, text)
+        return _refused(replica, request, ErrorCode.INVALID_REQUEST, text)
     # 4.
-    if refusal := validate_voter_change(replica, leader):
-        return remove_voter_response(*refusal)
+    if problem := validate_voter_change(replica, leader):
+        return _refused(replica, request, *problem)
     # 5.
     voters = replica.control_records.voters.without(voter)
     if voters is None:
         listed = ", ".join(str(key) for key in replica.control_records.voters.keys)
         text = f"{voter} cannot be removed from the voters {listed}."
-        return remove_voter_response(ErrorCode.VOTER_NOT_FOUND, text)
+        return _refused(replica, request, ErrorCode.VOTER_NOT_FOUND, text)
     # 6. A removed leader leads on until step 8, but does not count itself: somebody must commit
     # the record, and only those who stay may decide that (Ongaro 4.2.2).
     leader.voter_change = VoterRemoval(
-        token=received.token, deadline=now + replica.config.request_timeout_ms
+        voter=voter, token=received.token, deadline=now + replica.config.request_timeout_ms
     )
     leader.voter_change.offset = append_voters(replica, leader, voters, now)
     return None
+
+
+def _refused(
+    replica: Replica, request: RemoveRaftVoterRequest, error: int, text: str | None = None
+) -> RemoveRaftVoterResponse:
+    voter = ReplicaKey.from_wire(request.voter_id, request.voter_directory_id)
+    replica.emit(refusal(VoterRemoval.request, voter, error, text))
+    return remove_voter_response(error, text)
 
 
 def build_request(replica: Replica, voter: ReplicaKey) -> RemoveRaftVoterRequest:
@@ -90,8 +99,16 @@ def handle_response(
 
     After any other error the period goes on, from when this was asked.
     """
+    if error := response.error_code:
+        event = VoterRequestFailed(
+            request=VoterRemoval.request,
+            leader_id=node.id,
+            error=name(error),
+            reason=response.error_message,
+        )
+        replica.emit(event)
     expected = (ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.VOTER_NOT_FOUND)
-    if response.error_code not in expected:
+    if error not in expected:
         return False
     if isinstance(replica.role, Follower):
         replica.role.update_voter_deadline = now + replica.config.fetch_timeout_ms

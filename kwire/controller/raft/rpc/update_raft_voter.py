@@ -6,6 +6,7 @@ from __future__ import annotations
 from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints, PeerNode, unusable
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.leader_records import append_voters
+from kwire.controller.raft.quorum_events import VoterRequestFailed
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
 from kwire.controller.raft.roles import Follower, Leader
@@ -20,9 +21,11 @@ from kwire.controller.raft.rpc.validation import (
     are_voters_committed,
     validate_cluster_id,
     validate_leader_only_request,
+    wrong_cluster_text,
 )
+from kwire.controller.raft.voter_change import refusal
 from kwire.controller.raft.voter_set import Voter, VoterSet
-from kwire.error_codes import ErrorCode
+from kwire.error_codes import ErrorCode, name
 from kwire.messages import a82_update_raft_voter as messages
 from kwire.messages.a82_update_raft_voter import UpdateRaftVoterRequest, UpdateRaftVoterResponse
 from kwire.net.negotiation import VersionRange
@@ -49,33 +52,32 @@ def handle_request(
     """
     # 1.
     if error := validate_cluster_id(replica, request.cluster_id):
-        return _response(replica, received, error)
+        text = wrong_cluster_text(replica, request.cluster_id)
+        return _refused(replica, received, request, error, text)
     # 2.
     if error := validate_leader_only_request(replica, request.current_leader_epoch):
-        return _response(replica, received, error)
+        return _refused(replica, received, request, error)
     leader = replica.leader
     assert leader is not None
     # 3.
     voter = _voter(request)
-    has_address = voter.endpoints.address(replica.config.listener)
-    if unusable(request.listeners):
-        return _response(replica, received, ErrorCode.INVALID_REQUEST)
-    if voter.key.id < 0 or voter.key.directory_id is None or not has_address:
-        return _response(replica, received, ErrorCode.INVALID_REQUEST)
-    if not 0 <= voter.supported.min_version <= voter.supported.max_version:
-        return _response(replica, received, ErrorCode.INVALID_REQUEST)
+    if reason := _malformed(replica, request, voter):
+        return _refused(replica, received, request, ErrorCode.INVALID_REQUEST, reason)
     # 4.
     voters = _changeable_voters(replica, leader)
-    if leader.voter_change is not None or voters is None:
-        return _response(replica, received, ErrorCode.REQUEST_TIMED_OUT)
+    if isinstance(voters, str):
+        return _refused(replica, received, request, ErrorCode.REQUEST_TIMED_OUT, voters)
     # 5.
     level = replica.control_records.kraft_version
     if level not in voter.supported:
-        return _response(replica, received, ErrorCode.INVALID_REQUEST)
+        text = f"Voter {voter.key} supports kraft.version {voter.supported}, not {level}."
+        return _refused(replica, received, request, ErrorCode.INVALID_REQUEST, text)
     # 6. Static voters have no directory ids; that of the first who tells one is taken.
     updated = voters.with_updated(voter, any_directory=not level)
     if updated is None:
-        return _response(replica, received, ErrorCode.VOTER_NOT_FOUND)
+        listed = ", ".join(str(key) for key in voters.keys)
+        text = f"{voter.key} is none of the voters {listed}."
+        return _refused(replica, received, request, ErrorCode.VOTER_NOT_FOUND, text)
     # 7.
     if level:
         append_voters(replica, leader, updated, now)
@@ -87,6 +89,31 @@ def handle_request(
     return _response(replica, received, ErrorCode.NONE)
 
 
+def _refused(
+    replica: Replica,
+    received: RequestReceived,
+    request: UpdateRaftVoterRequest,
+    error: int,
+    reason: str | None = None,
+) -> UpdateRaftVoterResponse:
+    """Make the response, and tell the operator the reason, for which it has no field."""
+    voter = ReplicaKey.from_wire(request.voter_id, request.voter_directory_id)
+    replica.emit(refusal("UpdateRaftVoter", voter, error, reason))
+    return _response(replica, received, error)
+
+
+def _malformed(replica: Replica, request: UpdateRaftVoterRequest, voter: Voter) -> str | None:
+    if reason := unusable(request.listeners):
+        return reason
+    if voter.key.id < 0 or voter.key.directory_id is None:
+        return "The voter needs an id and a directory id."
+    if not voter.endpoints.address(replica.config.listener):
+        return f"The voter needs an address for {replica.config.listener}."
+    if not 0 <= voter.supported.min_version <= voter.supported.max_version:
+        return f"{voter.supported} is no range of kraft.version."
+    return None
+
+
 def _voter(request: UpdateRaftVoterRequest) -> Voter:
     feature = request.k_raft_version_feature
     return Voter(
@@ -96,14 +123,17 @@ def _voter(request: UpdateRaftVoterRequest) -> Voter:
     )
 
 
-def _changeable_voters(replica: Replica, leader: Leader) -> VoterSet | None:
-    """Return the voter set to change; None while it may not change."""
+def _changeable_voters(replica: Replica, leader: Leader) -> VoterSet | str:
+    """Return the voter set to change, or the reason for which it may not change now."""
+    if leader.voter_change is not None:
+        return "Another voter change is not finished yet."
     if leader.high_watermark is None:
-        return None
+        return "The leader has committed nothing in its epoch yet."
     if not replica.control_records.kraft_version:
-        return leader.volatile_voters
-    is_committed = are_voters_committed(replica, leader.high_watermark)
-    return replica.control_records.voters if is_committed else None
+        return leader.volatile_voters or "The static voters do not have this leader."
+    if not are_voters_committed(replica, leader.high_watermark):
+        return "The latest voter set is not committed yet."
+    return replica.control_records.voters
 
 
 def _response(replica: Replica, received: RequestReceived, error: int) -> UpdateRaftVoterResponse:
@@ -161,7 +191,13 @@ def handle_response(
         return outcome is ResponseOutcome.DONE
     # 2.
     accepted = (ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION)
-    if response.error_code not in accepted or not isinstance(replica.role, Follower):
+    if response.error_code not in accepted:
+        event = VoterRequestFailed(
+            request="UpdateRaftVoter", leader_id=node.id, error=name(response.error_code)
+        )
+        replica.emit(event)
+        return False
+    if not isinstance(replica.role, Follower):
         return False
     replica.role.has_updated_leader = True
     # 3.

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from kwire.controller.raft.endpoints import PeerNode
 from kwire.controller.raft.events import RequestReceived
+from kwire.controller.raft.quorum_events import VoteGranted, VoteRejected
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.replica_key import ReplicaKey
-from kwire.controller.raft.roles import Candidate, Prospective
+from kwire.controller.raft.roles import Candidate, Prospective, Unattached
 from kwire.controller.raft.rpc.leader_and_epoch import (
     handle_election_response,
     leader_id_or_sentinel,
@@ -23,11 +24,12 @@ from kwire.controller.raft.transitions import (
     Reason,
     lose_pre_vote,
     record_vote,
+    report_lost_election,
     to_candidate,
     to_leader,
     to_unattached,
 )
-from kwire.error_codes import ErrorCode
+from kwire.error_codes import ErrorCode, name
 from kwire.logdir.names import OffsetAndEpoch
 from kwire.messages import a52_vote as messages
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
@@ -64,6 +66,7 @@ def handle_request(
         return _response(replica, received, ErrorCode.INVALID_REQUEST)
     # 3.
     if error := validate_voter_only_request(replica, requested.replica_id, epoch):
+        _report_rejection(replica, requested, f"{name(error)}, in epoch {replica.epoch} here")
         return _response(replica, received, error)
     # 4.
     if epoch > replica.epoch:
@@ -71,17 +74,45 @@ def handle_request(
     # 5.
     receiver = ReplicaKey.from_wire(request.voter_id, requested.voter_directory_id)
     if error := validate_voter_key(replica, receiver):
+        _report_rejection(replica, requested, f"the request is for voter {receiver}")
         return _response(replica, received, error)
     # 6.
     candidate = ReplicaKey.from_wire(requested.replica_id, requested.replica_directory_id)
     log_end = OffsetAndEpoch(offset=requested.last_offset, epoch=last)
+    pre_vote = requested.pre_vote
     granted = replica.role.can_grant_vote(
-        candidate, is_up_to_date=log_end >= replica.log.end, pre_vote=requested.pre_vote
+        candidate, is_up_to_date=log_end >= replica.log.end, pre_vote=pre_vote
     )
+    if granted:
+        replica.emit(VoteGranted(candidate=candidate, epoch=epoch, pre_vote=pre_vote))
+    else:
+        _report_rejection(replica, requested, _rejection_reason(replica, candidate, pre_vote))
     # 7. `Replica.become` emits PersistElection, which stands before the Reply.
-    if granted and not requested.pre_vote:
+    if granted and not pre_vote:
         record_vote(replica, candidate, now)
     return _response(replica, received, granted=granted)
+
+
+def _rejection_reason(replica: Replica, candidate: ReplicaKey, pre_vote: bool) -> str:
+    """Return why `Role.can_grant_vote` says no."""
+    role = replica.role
+    if pre_vote and isinstance(role, Unattached | Prospective):
+        return "its log ends before this one"
+    if role.leader_id is not None:
+        return f"controller {role.leader_id} leads this epoch"
+    if role.voted_key is not None and not role.voted_key.covers(candidate):
+        return f"the vote of this epoch went to {role.voted_key}"
+    return "its log ends before this one"
+
+
+def _report_rejection(replica: Replica, requested: messages.PartitionData, reason: str) -> None:
+    event = VoteRejected(
+        candidate=ReplicaKey.from_wire(requested.replica_id, requested.replica_directory_id),
+        epoch=requested.replica_epoch,
+        pre_vote=requested.pre_vote,
+        reason=reason,
+    )
+    replica.emit(event)
 
 
 def _response(
@@ -138,6 +169,7 @@ def _record_answer(replica: Replica, voter: int, granted: bool, now: int) -> Non
     # Answers that come after the election was decided have no effect.
     if not isinstance(role, Prospective | Candidate):
         return
+    was_rejected = role.epoch_election.is_vote_rejected
     role.epoch_election.record_vote(voter, granted=granted)
     if role.epoch_election.is_vote_granted:
         if isinstance(role, Candidate):
@@ -146,6 +178,8 @@ def _record_answer(replica: Replica, voter: int, granted: bool, now: int) -> Non
             to_candidate(replica, Reason.PRE_VOTES_GRANTED, now)
     elif role.epoch_election.is_vote_rejected and isinstance(role, Prospective):
         lose_pre_vote(replica, now)
+    elif role.epoch_election.is_vote_rejected and not was_rejected:
+        report_lost_election(replica, role)
 
 
 def handle_failure(replica: Replica, error: int, now: int) -> bool:

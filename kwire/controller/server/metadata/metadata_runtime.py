@@ -21,6 +21,7 @@ from kwire.controller.rules import CannotLead, Rules
 from kwire.controller.server.config.node_config import NodeConfig
 from kwire.controller.server.directory_log import DirectoryLog
 from kwire.controller.server.environment import Environment
+from kwire.controller.server.event_log import log_event
 from kwire.controller.server.large_messages import in_thread_if, in_thread_if_many
 from kwire.controller.server.metadata.epoch_writer import EpochWriter
 from kwire.controller.server.metadata.log_writer import LogWriter, wait_for_commit
@@ -76,6 +77,7 @@ class MetadataRuntime:
         self._log = log
         self._runtime = runtime
         self._deferred_events: DeferredEventQueue | None = None
+        self._logs_events = False
         self._changed = asyncio.Event()
         self._writer = LogWriter(runtime)
         self._writing = WriteQueue()
@@ -287,6 +289,7 @@ class MetadataRuntime:
         """
         if self.is_active:
             self.controller.commit(high_watermark)
+            self._log_events()
             self._loader.committed_own(high_watermark)
             self.wake()
         else:
@@ -312,8 +315,17 @@ class MetadataRuntime:
         self._loader.snapshot_installed(id)
 
     def _published(self) -> None:
+        self._log_events()
         self.wake()
         self._activate_soon()
+
+    def _log_events(self) -> None:
+        """Log what happened, but not again what an old log tells at the start of the node."""
+        events = self.controller.take_events()
+        if self._logs_events:
+            for event in events:
+                log_event(self._config.node_id, event)
+        self._logs_events = self._loader.is_loaded
 
     def leader_changed(self, epoch: int, leader_id: int | None) -> None:
         """Log the epoch and its leader, and wake those who wait for a leader."""
@@ -359,6 +371,7 @@ class MetadataRuntime:
         self, records: tuple[VersionedRecord, ...], batches: Iterable[bytes] | None = None
     ) -> None:
         """Append records for which no client waits."""
+        self._log_events()
         if not records or self._deferred_events is None:
             return
         try:
