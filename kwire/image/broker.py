@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rpds import HashTrieMap
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.image.endpoint import Endpoint, supported
+from kwire.image.endpoint import Endpoint, endpoint_groups, feature_groups, supported
 from kwire.image.partition import LOST, MIGRATING, UNASSIGNED
 from kwire.messages.metadata_versions import MetadataVersion
 from kwire.messages.records.broker_registration_change import BrokerRegistrationChangeRecord
@@ -115,23 +115,8 @@ class BrokerRegistration(Struct, frozen=True, kw_only=True):
             is_migrating_zk_broker=self.is_migrating_zk_broker and at.supports_migration,
             incarnation_id=self.incarnation_id,
             broker_epoch=self.epoch,
-            end_points=[
-                BrokerEndpoint(
-                    name=item.name,
-                    host=item.host,
-                    port=item.port,
-                    security_protocol=item.security_protocol,
-                )
-                for item in self.endpoints
-            ],
-            features=[
-                BrokerFeature(
-                    name=name,
-                    min_supported_version=self.features[name].min_version,
-                    max_supported_version=self.features[name].max_version,
-                )
-                for name in sorted(self.features)
-            ],
+            end_points=endpoint_groups(BrokerEndpoint, self.endpoints),
+            features=feature_groups(BrokerFeature, sorted(self.features.items())),
             rack=self.rack,
             fenced=self.fenced,
             in_controlled_shutdown=self.in_controlled_shutdown,

@@ -8,7 +8,7 @@ from msgspec import Struct
 from rpds import HashTrieMap
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.image.endpoint import Endpoint, supported
+from kwire.image.endpoint import Endpoint, endpoint_groups, feature_groups, supported
 from kwire.messages.records.register_controller import (
     ControllerEndpoint,
     ControllerFeature,
@@ -43,22 +43,7 @@ class ControllerRegistration(Struct, frozen=True, kw_only=True):
             controller_id=self.id,
             incarnation_id=self.incarnation_id,
             zk_migration_ready=self.zk_migration_ready,
-            end_points=[
-                ControllerEndpoint(
-                    name=item.name,
-                    host=item.host,
-                    port=item.port,
-                    security_protocol=item.security_protocol,
-                )
-                for item in self.endpoints
-            ],
-            features=[
-                ControllerFeature(
-                    name=name,
-                    min_supported_version=self.features[name].min_version,
-                    max_supported_version=self.features[name].max_version,
-                )
-                for name in sorted(self.features)
-            ],
+            end_points=endpoint_groups(ControllerEndpoint, self.endpoints),
+            features=feature_groups(ControllerFeature, sorted(self.features.items())),
         )
         return VersionedRecord(record=record, version=0)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
 from kwire.net.negotiation import VersionRange
+
+G = TypeVar("G")
 
 
 class EndpointFields(Protocol):
@@ -47,3 +50,30 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 def supported(item: FeatureFields) -> VersionRange:
     """Return the levels of a feature that a node supports, of a request's feature or a record's."""
     return VersionRange(item.min_supported_version, item.max_supported_version)
+
+
+def endpoint_groups(
+    make: Callable[..., G], endpoints: Iterable[EndpointFields | Endpoint]
+) -> list[G]:
+    """Return endpoints or listeners as a message's or a record's own groups."""
+    return [
+        make(
+            name=item.name,
+            host=item.host,
+            port=item.port,
+            security_protocol=item.security_protocol,
+        )
+        for item in endpoints
+    ]
+
+
+def feature_groups(make: Callable[..., G], features: Iterable[tuple[str, VersionRange]]) -> list[G]:
+    """Return supported features as a message's or a record's own groups, in their order."""
+    return [
+        make(
+            name=name,
+            min_supported_version=levels.min_version,
+            max_supported_version=levels.max_version,
+        )
+        for name, levels in features
+    ]

@@ -10,7 +10,7 @@ from kwire.controller.raft.endpoints import unusable
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
 from kwire.image.broker import RESERVED_DIRECTORIES, BrokerRegistration
-from kwire.image.endpoint import supported
+from kwire.image.endpoint import endpoint_groups, feature_groups, supported
 from kwire.messages import a62_broker_registration as broker
 from kwire.messages import a70_controller_registration as controller
 from kwire.messages.a62_broker_registration import (
@@ -159,23 +159,8 @@ def _record(
         incarnation_id=request.incarnation_id,
         is_migrating_zk_broker=request.is_migrating_zk_broker,
         broker_epoch=epoch,
-        end_points=[
-            BrokerEndpoint(
-                name=listener.name,
-                host=listener.host,
-                port=listener.port,
-                security_protocol=listener.security_protocol,
-            )
-            for listener in request.listeners
-        ],
-        features=[
-            BrokerFeature(
-                name=name,
-                min_supported_version=levels.min_version,
-                max_supported_version=levels.max_version,
-            )
-            for name, levels in _ranges(request).items()
-        ],
+        end_points=endpoint_groups(BrokerEndpoint, request.listeners),
+        features=feature_groups(BrokerFeature, _ranges(request).items()),
         rack=request.rack,
         fenced=True,
         log_dirs=request.log_dirs if version.supports_directory_assignment else (),

@@ -6,6 +6,7 @@ from kwire.controller.handlers.broker_registration import check_node
 from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
+from kwire.image.endpoint import endpoint_groups, feature_groups, supported
 from kwire.messages.a70_controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -37,23 +38,10 @@ def handle(request: ControllerRegistrationRequest, context: ControllerContext) -
         controller_id=request.controller_id,
         incarnation_id=request.incarnation_id,
         zk_migration_ready=request.zk_migration_ready,
-        end_points=[
-            ControllerEndpoint(
-                name=listener.name,
-                host=listener.host,
-                port=listener.port,
-                security_protocol=listener.security_protocol,
-            )
-            for listener in request.listeners
-        ],
-        features=[
-            ControllerFeature(
-                name=feature.name,
-                min_supported_version=feature.min_supported_version,
-                max_supported_version=feature.max_supported_version,
-            )
-            for feature in request.features
-        ],
+        end_points=endpoint_groups(ControllerEndpoint, request.listeners),
+        features=feature_groups(
+            ControllerFeature, ((feature.name, supported(feature)) for feature in request.features)
+        ),
     )
     response = ControllerRegistrationResponse()
     return ControllerResult(records=(versioned(record),), response=response)

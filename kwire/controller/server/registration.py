@@ -14,6 +14,7 @@ from kwire.controller.server.environment import Environment
 from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
 from kwire.error_codes import name
 from kwire.errors import KwireError
+from kwire.image.endpoint import feature_groups
 from kwire.messages.a70_controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -53,14 +54,7 @@ def registration(
             )
             for listener in config.listeners
         ],
-        features=[
-            Feature(
-                name=name,
-                min_supported_version=levels.min_version,
-                max_supported_version=levels.max_version,
-            )
-            for name, levels in sorted(features.items())
-        ],
+        features=feature_groups(Feature, sorted(features.items())),
     )
 
 
