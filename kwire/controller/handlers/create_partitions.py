@@ -14,7 +14,6 @@ from kwire.controller.handlers.result import (
     ControllerResult,
     VersionedRecords,
 )
-from kwire.controller.replicas.java_hash_set import text_bucket
 from kwire.error_codes import ErrorCode
 from kwire.errors import ApiError
 from kwire.image.topics import TopicImage
@@ -37,8 +36,8 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
     2. ALTER is not allowed on it: TOPIC_AUTHORIZATION_FAILED, without a message.
     3. The other topics have more partitions than one request may bring: POLICY_VIOLATION for all.
 
-    For each of these by itself, in the order of Java's HashSet of the names, which decides who gets
-    the rest of a quota:
+    For each of these by itself, in the order of the request, which decides who gets the rest of a
+    quota (Java: in that of a HashSet):
 
     4. It is not known: UNKNOWN_TOPIC_OR_PARTITION.
     5. The count is what it has, or less: INVALID_PARTITIONS.
@@ -55,9 +54,6 @@ def handle(request: CreatePartitionsRequest, context: ControllerContext) -> Cont
     # 3.
     topics = [topic for topic in request.topics if topic.name not in refused]
     check_partitions(sum(_growth(topic, context) for topic in topics))
-    # What is no topic has no part in the order, however long its name is.
-    ids = context.image.topics.ids
-    topics.sort(key=lambda topic: text_bucket(topic.name, len(counts)) if topic.name in ids else 0)
     records: VersionedRecords = []
     results = [_result(name, error) for name, error in refused.items()]
     for topic in topics:

@@ -8,7 +8,6 @@ from enum import Enum
 from uuid import UUID
 
 from kwire.batches.metadata_records import VersionedRecord
-from kwire.controller.replicas.java_hash_set import hash_set_order
 from kwire.image.partition import (
     NO_LEADER,
     NO_LEADER_CHANGE,
@@ -120,13 +119,11 @@ class PartitionChangeBuilder:
         if len(target.isr) >= self.min_isr:
             return replace(target, elr=(), last_known_elr=())
         # 2.
-        former = hash_set_order(self.partition.elr, self.partition.isr)
+        former = sorted({*self.partition.elr, *self.partition.isr})
         gone = (*target.isr, *self.unclean_shutdown_replicas)
         elr = tuple(replica for replica in former if replica not in gone)
         # 3.
-        known = hash_set_order(
-            self.partition.elr, self.partition.isr, self.partition.last_known_elr
-        )
+        known = sorted({*former, *self.partition.last_known_elr})
         last_known = tuple(replica for replica in known if replica not in (*target.isr, *elr))
         return replace(target, elr=elr, last_known_elr=last_known)
 

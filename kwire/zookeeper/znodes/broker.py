@@ -9,14 +9,10 @@ from typing import ClassVar
 
 from kwire.net.security import PROTOCOLS
 from kwire.zookeeper.errors import InvalidZnode
-from kwire.zookeeper.znodes.java_maps import java_hash_map, scala_immutable, scala_mutable
 from kwire.zookeeper.znodes.json_object import JsonObject
 from kwire.zookeeper.znodes.json_text import JsonValue, json_bytes
 
 _ENDPOINT = re.compile(r"([^:/]+)://(\[[0-9a-zA-Z%:.]*\]|[^:]*):(-?[0-9]{1,10})")
-
-_LITERAL_FIELDS = 6
-"""The fields that every version has, hence the size of Scala's table."""
 
 _PROTOCOLS = {name: name for name in PROTOCOLS}
 """The security protocols of listeners before version 4, which are named after them."""
@@ -81,15 +77,13 @@ class BrokerZnode:
             fields["rack"] = self.rack
         if self.version >= 4:
             protocols = {end.listener: end.security_protocol for end in self.endpoints}
-            fields["listener_security_protocol_map"] = scala_immutable(protocols)
+            fields["listener_security_protocol_map"] = protocols
         if self.version >= 5:
-            fields["features"] = java_hash_map(
-                {
-                    name: {"min_version": lowest, "max_version": highest}
-                    for name, (lowest, highest) in self.features.items()
-                }
-            )
-        return json_bytes(scala_mutable(fields, literal=_LITERAL_FIELDS))
+            fields["features"] = {
+                name: {"min_version": lowest, "max_version": highest}
+                for name, (lowest, highest) in self.features.items()
+            }
+        return json_bytes(fields)
 
 
 def _bracketed(endpoint: BrokerEndpoint) -> str:

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from kwire.image.scram import MECHANISMS
 from kwire.zookeeper.errors import InvalidZnode
-from kwire.zookeeper.znodes.java_maps import java_properties
 from kwire.zookeeper.znodes.json_object import JsonObject
 from kwire.zookeeper.znodes.json_text import json_bytes
 from kwire.zookeeper.znodes.sanitized_names import DEFAULT_ENTITY, desanitize, sanitize
@@ -77,7 +76,7 @@ class ConfigZnode:
 
     def encode(self) -> bytes:
         """Return version 1."""
-        return json_bytes({"version": 1, "config": java_properties(self.config)})
+        return json_bytes({"version": 1, "config": self.config})
 
     def quotas(self, path: str) -> dict[str, float]:
         """Return the values that are no SCRAM credentials. Raises InvalidZnode with the path."""

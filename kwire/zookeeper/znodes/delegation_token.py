@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kwire.zookeeper.znodes.java_maps import scala_immutable
 from kwire.zookeeper.znodes.json_object import JsonObject
 from kwire.zookeeper.znodes.json_text import json_bytes
 from kwire.zookeeper.znodes.sanitized_names import desanitize, sanitize
@@ -51,18 +50,16 @@ class DelegationTokenZnode:
     def encode(self) -> bytes:
         """Return version 3."""
         return json_bytes(
-            scala_immutable(
-                {
-                    "version": 3,
-                    "owner": sanitize(self.owner),
-                    "tokenRequester": sanitize(self.requester),
-                    "renewers": [sanitize(renewer) for renewer in self.renewers],
-                    "issueTimestamp": self.issue_timestamp,
-                    "maxTimestamp": self.max_timestamp,
-                    "expiryTimestamp": self.expiry_timestamp,
-                    "tokenId": self.token_id,
-                }
-            )
+            {
+                "version": 3,
+                "owner": sanitize(self.owner),
+                "tokenRequester": sanitize(self.requester),
+                "renewers": [sanitize(renewer) for renewer in self.renewers],
+                "issueTimestamp": self.issue_timestamp,
+                "maxTimestamp": self.max_timestamp,
+                "expiryTimestamp": self.expiry_timestamp,
+                "tokenId": self.token_id,
+            }
         )
 
 

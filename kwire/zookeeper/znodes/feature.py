@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from kwire.zookeeper.znodes.java_maps import scala_immutable, scala_mutable
 from kwire.zookeeper.znodes.json_object import JsonObject
 from kwire.zookeeper.znodes.json_text import JsonValue, json_bytes
 
@@ -44,16 +43,13 @@ class FeatureZnode:
     def encode(self) -> bytes:
         """Return the version that this is of; version 1 names the level twice."""
         names = (_HIGHEST, _LOWEST) if self.version == 1 else (_HIGHEST,)
-        levels = {
-            name: dict.fromkeys(names, level)
-            for name, level in scala_immutable(self.features).items()
-        }
+        levels = {name: dict.fromkeys(names, level) for name, level in self.features.items()}
         fields: dict[str, JsonValue] = {
             "version": self.version,
             "status": self.status,
             "features": levels,
         }
-        return json_bytes(scala_mutable(fields, literal=len(fields)))
+        return json_bytes(fields)
 
 
 def _level(fields: JsonObject, version: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kwire.zookeeper.znodes.java_maps import scala_immutable
 from kwire.zookeeper.znodes.json_object import JsonObject
 from kwire.zookeeper.znodes.json_text import json_bytes
 
@@ -43,13 +42,11 @@ class MigrationZnode:
     def encode(self) -> bytes:
         """Return version 0."""
         return json_bytes(
-            scala_immutable(
-                {
-                    "version": 0,
-                    "kraft_controller_id": self.kraft_controller_id,
-                    "kraft_controller_epoch": self.kraft_controller_epoch,
-                    "kraft_metadata_offset": self.kraft_metadata_offset,
-                    "kraft_metadata_epoch": self.kraft_metadata_epoch,
-                }
-            )
+            {
+                "version": 0,
+                "kraft_controller_id": self.kraft_controller_id,
+                "kraft_controller_epoch": self.kraft_controller_epoch,
+                "kraft_metadata_offset": self.kraft_metadata_offset,
+                "kraft_metadata_epoch": self.kraft_metadata_epoch,
+            }
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kwire.zookeeper.znodes.java_maps import scala_immutable
 from kwire.zookeeper.znodes.json_object import JsonObject
 from kwire.zookeeper.znodes.json_text import json_bytes
 
@@ -53,7 +52,7 @@ class PartitionStateZnode:
         }
         if self.leader_recovery_state != RECOVERED:
             fields["leader_recovery_state"] = self.leader_recovery_state
-        return json_bytes(scala_immutable(fields))
+        return json_bytes(fields)
 
 
 def _recovery_state(fields: JsonObject) -> int:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from kwire.errors import InvalidValue
 from kwire.text.ids import parse_uuid, uuid_text
-from kwire.zookeeper.znodes.java_maps import scala_mutable
 from kwire.zookeeper.znodes.json_object import JsonObject
 from kwire.zookeeper.znodes.json_text import JsonValue, json_bytes
 
@@ -79,14 +78,13 @@ class TopicZnode:
                 removing[str(partition)] = assigned.removing
         fields: dict[str, JsonValue] = {
             "version": 3,
-            "partitions": scala_mutable(replicas),
-            "adding_replicas": scala_mutable(adding),
-            "removing_replicas": scala_mutable(removing),
+            "partitions": replicas,
+            "adding_replicas": adding,
+            "removing_replicas": removing,
         }
-        literal = len(fields)
         if self.topic_id is not None:
             fields["topic_id"] = uuid_text(self.topic_id)
-        return json_bytes(scala_mutable(fields, literal=literal))
+        return json_bytes(fields)
 
 
 def partition_number(fields: JsonObject, name: str) -> int:

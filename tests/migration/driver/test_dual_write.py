@@ -44,10 +44,10 @@ TOPIC = (
     ),
 )
 TOPIC_DATA = (
-    b'{"partitions":{"0":[1,2]},"topic_id":"AAAAAAAAAp1Ctk52cUJEyw","adding_replicas":{},'
-    b'"removing_replicas":{},"version":3}'
+    b'{"version":3,"partitions":{"0":[1,2]},"adding_replicas":{},"removing_replicas":{},'
+    b'"topic_id":"AAAAAAAAAp1Ctk52cUJEyw"}'
 )
-STATE_DATA = b'{"controller_epoch":7,"leader":1,"version":1,"leader_epoch":3,"isr":[1]}'
+STATE_DATA = b'{"version":1,"leader":1,"leader_epoch":3,"controller_epoch":7,"isr":[1]}'
 
 
 def image_of(*records: MetadataRecord) -> MetadataImage:
@@ -100,7 +100,7 @@ def test_a_state_has_the_epoch_of_raft() -> None:
     (write,) = writes_of(image_of(*TOPIC), change)
 
     assert write.type == "UpdatePartition"
-    data = b'{"controller_epoch":7,"leader":2,"version":1,"leader_epoch":4,"isr":[1,2]}'
+    data = b'{"version":1,"leader":2,"leader_epoch":4,"controller_epoch":7,"isr":[1,2]}'
     assert write.operations == (SetData("/brokers/topics/a/partitions/0/state", data),)
 
 
@@ -224,7 +224,7 @@ def test_a_credential_and_quotas_of_a_user_are_written_together() -> None:
 
     (operation,) = write.operations
     assert isinstance(operation, SetData)
-    data = '{"version":1,"config":{"SCRAM-SHA-256":"%s","producer_byte_rate":"100"}}'
+    data = '{"version":1,"config":{"producer_byte_rate":"100","SCRAM-SHA-256":"%s"}}'
     assert operation.data == (data % SCRAM_TEXT).encode()
 
 

@@ -94,7 +94,10 @@ Comparable = Mapping[str, Any]
 
 
 def comparable(tree: ZnodeTree, passwords: PasswordEncoder | None = None) -> Comparable:
-    """Return the znodes that both sides must have; ACLs as sets, passwords decoded."""
+    """Return the znodes that both sides must have.
+
+    JSON as its values, since Kafka reads fields in any order; ACLs as sets, passwords decoded.
+    """
     found: dict[str, Any] = {}
     notifications: Counter[str] = Counter()
     for path, znode in tree.items():
@@ -110,4 +113,4 @@ def _content(path: str, data: bytes, passwords: PasswordEncoder | None) -> objec
         return sorted(json.loads(data)["acls"], key=lambda acl: json.dumps(acl, sort_keys=True))
     if path.startswith("/config/brokers/") and data and passwords is not None:
         return passwords.decode_configs(json.loads(data)["config"], path)
-    return data
+    return json.loads(data) if data.startswith(b"{") else data

@@ -162,7 +162,8 @@ def _versions() -> Iterator[Step]:
             yield _step(f"{user} of {name}", user, request, version=version)
     for version in versions["grow"]:
         user = f"grow v{version}"
-        sizes = {f"grow-{version}-{letter}": 3 for letter in "abc"}
+        # Java takes them in this order: that of its HashSet.
+        sizes = {f"grow-{version}-{letter}": 3 for letter in "cba"}
         yield _grow(user, user, sizes, version=version)
         yield _grow(f"{user} again", user, {f"grow-{version}-a": 4}, version=version)
 
