@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hashlib import shake_256
 
 from kwire.controller.authentication.scram import LEAST_ITERATIONS, ScramLogin
-from kwire.controller.authentication.token_hmac import token_hmac
+from kwire.controller.authentication.token_index import token_hmac
 from kwire.image import MetadataImage
 from kwire.image.scram import MECHANISMS, ScramCredential, ScramImage, ScramUser
 from kwire.net.scram_keys import salted_password, scram_keys

@@ -1,9 +1,19 @@
-"""Delegation tokens by their HMAC (Java: DelegationTokenCache.tokenIdForHmac)."""
+"""Delegation tokens by their HMAC, which is their password (KIP-48; Java:
+DelegationTokenCache.tokenIdForHmac)."""
 
 from __future__ import annotations
 
-from kwire.controller.authentication.token_hmac import token_hmac
+from hmac import digest
+
 from kwire.image.delegation_tokens import DelegationTokensImage
+
+
+def token_hmac(secret: str, id: str) -> bytes:
+    """Return the HMAC-SHA512 of a token's id: 64 bytes (Java: DelegationTokenManager.createHmac).
+
+    secret: delegation.token.secret.key.
+    """
+    return digest(secret.encode(), id.encode(), "sha512")
 
 
 class TokenIndex:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.codec.engine import STRING_LIMIT
-from kwire.controller.authentication.token_hmac import token_hmac
+from kwire.controller.authentication.token_index import token_hmac
 from kwire.controller.handlers.delegation_tokens import (
     NO_TIME,
     may_ask_for_tokens,

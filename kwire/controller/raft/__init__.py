@@ -71,7 +71,6 @@ from kwire.controller.raft.effects import (
 )
 from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import Endpoints, ListenerEndpoint, PeerNode
-from kwire.controller.raft.errors import CommittedDataLost
 from kwire.controller.raft.events import (
     Append,
     LogFlushed,
@@ -93,6 +92,7 @@ from kwire.controller.raft.metrics import RaftMetrics
 from kwire.controller.raft.quorum_events import QuorumEvent
 from kwire.controller.raft.raft import Raft
 from kwire.controller.raft.replica_key import ReplicaKey
+from kwire.controller.raft.rpc.fetch import CommittedDataLost
 from kwire.controller.raft.voter_set import Voter, VoterSet
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 

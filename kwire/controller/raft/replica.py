@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from kwire.batches import Record, build_batch
 from kwire.batches.control_records import QuorumMessage, quorum_record
@@ -22,7 +23,7 @@ from kwire.controller.raft.effects import (
 )
 from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import PeerNode
-from kwire.controller.raft.fetch_purgatory import DelayedFetch
+from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.log import Log
 from kwire.controller.raft.log_history import LogHistoryEntry
 from kwire.controller.raft.quorum_events import KRaftVersionChanged, VotersChanged
@@ -35,6 +36,27 @@ from kwire.logdir.names import OffsetAndEpoch
 _FIRST_BOOTSTRAP_ID = -2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelayedFetch:
+    """A Fetch that the leader holds back until there is something new to say.
+
+    offset: the fetch offset. high_watermark, epoch: the leader's when the request came.
+    deadline: when an empty answer is due.
+    """
+
+    received: RequestReceived
+    offset: int
+    high_watermark: int
+    epoch: int
+    deadline: int
+
+    def is_due(self, end_offset: int, high_watermark: int, now: int) -> bool:
+        """True if there are records or a higher high watermark to tell, or time is up."""
+        return (
+            end_offset > self.offset or high_watermark > self.high_watermark or now >= self.deadline
+        )
+
+
 class Replica:
     """The state that `rpc`, `poll` and `transitions` read and change.
 
@@ -42,7 +64,7 @@ class Replica:
     flushed: the log is on the disk up to here.
     is_replaying: the state machine has not yet applied what it has to.
     is_installing: a snapshot is about to take the log's place; nothing is fetched meanwhile.
-    fetch_purgatory: fetches that wait for something new.
+    fetch_purgatory: fetches that wait for something new (Java: fetchPurgatory).
     random_below: returns a random number from 0 to its argument, exclusive.
     """
 

@@ -17,7 +17,6 @@ from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints
 from kwire.controller.raft.epoch_election import EpochElection
 from kwire.controller.raft.replica_key import ReplicaKey
-from kwire.controller.raft.replica_progress import UNKNOWN, ReplicaProgress
 from kwire.controller.raft.voter_change import VoterChange
 from kwire.controller.raft.voter_set import VoterSet
 from kwire.logdir.names import OffsetAndEpoch
@@ -164,11 +163,48 @@ class Follower(Role):
         return pre_vote and is_up_to_date and not self.has_fetched_from_leader
 
 
+UNKNOWN = -1
+
 OBSERVER_SESSION_MS = 300_000
 """Observers that have not fetched for so long are forgotten (LeaderState)."""
 
 CAUGHT_UP_WITHIN_MS = 3_600_000
 """An observer may become a voter if it fetched within this time (LeaderState.isReplicaCaughtUp)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplicaProgress:
+    """A voter or an observer, as its leader knows it (Java: ReplicaState).
+
+    end_offset: None until it fetches. Times are milliseconds, or -1. last_caught_up: the last time
+    at which it had everything that the leader had then. told_high_watermark: in the last answer to
+    it; None before the first.
+    """
+
+    key: ReplicaKey
+    endpoints: Endpoints = NO_ENDPOINTS
+    end_offset: int | None = None
+    last_fetch: int = UNKNOWN
+    last_caught_up: int = UNKNOWN
+    leader_end_at_last_fetch: int = UNKNOWN
+    told_high_watermark: int | None = None
+
+    def record_fetch(self, offset: int, leader_end: int, now: int) -> None:
+        """Note a fetch at `offset`: everything before it is on the replica's disk."""
+        if offset >= leader_end:
+            self.last_caught_up = max(self.last_caught_up, now)
+        # Under steady load no fetch reaches the present end; one that reaches the end of the last
+        # fetch shows that the replica was caught up then (ReplicaState.updateFollowerState).
+        elif 0 < self.leader_end_at_last_fetch <= offset:
+            self.last_caught_up = max(self.last_caught_up, self.last_fetch)
+        self.leader_end_at_last_fetch = leader_end
+        self.last_fetch = max(self.last_fetch, now)
+        self.end_offset = offset
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The key by which the best log sorts first, the lower id first among equals."""
+        return (-(UNKNOWN if self.end_offset is None else self.end_offset), self.key.id)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -15,7 +15,6 @@ from kwire.controller.raft.effects import ResignLeader
 from kwire.controller.raft.election_state import ElectionState
 from kwire.controller.raft.endpoints import Endpoints
 from kwire.controller.raft.epoch_election import EpochElection
-from kwire.controller.raft.errors import IllegalTransition
 from kwire.controller.raft.quorum_events import (
     ElectionLost,
     ElectionWon,
@@ -34,6 +33,13 @@ from kwire.controller.raft.roles import (
     Role,
     Unattached,
 )
+
+
+class IllegalTransition(RuntimeError):
+    """The code asks for a change of role that the table of transitions does not have.
+
+    A fault of kwire, never of a peer (Java: IllegalStateException of QuorumState).
+    """
 
 
 class Reason(Enum):

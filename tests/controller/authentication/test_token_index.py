@@ -3,8 +3,7 @@
 from unittest.mock import patch
 
 from kwire.controller.authentication import token_index
-from kwire.controller.authentication.token_hmac import token_hmac
-from kwire.controller.authentication.token_index import TokenIndex
+from kwire.controller.authentication.token_index import TokenIndex, token_hmac
 from kwire.image.delegation_tokens import DelegationTokensImage
 from kwire.messages.records.delegation_token import DelegationTokenRecord
 from kwire.messages.records.remove_delegation_token import RemoveDelegationTokenRecord

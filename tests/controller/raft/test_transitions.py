@@ -10,7 +10,6 @@ import pytest
 
 from kwire.codec.declaration import Request
 from kwire.controller.raft import Replaying, RequestFailed, Resign, transitions
-from kwire.controller.raft.errors import IllegalTransition
 from kwire.controller.raft.replica import Replica
 from kwire.controller.raft.roles import (
     Candidate,
@@ -21,7 +20,13 @@ from kwire.controller.raft.roles import (
     Role,
     Unattached,
 )
-from kwire.controller.raft.transitions import TRANSITIONS, Eligible, Reason, Transition
+from kwire.controller.raft.transitions import (
+    TRANSITIONS,
+    Eligible,
+    IllegalTransition,
+    Reason,
+    Transition,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages.a52_vote import VoteRequest
 from tests.support.controller.raft.single_replica import (

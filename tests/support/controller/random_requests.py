@@ -13,7 +13,7 @@ from uuid import UUID
 
 from kwire.codec.declaration import Group, Request
 from kwire.codec.fields import ArrayOf, FieldType, Nullable, StructClass, StructOf
-from kwire.controller.authentication.token_hmac import token_hmac
+from kwire.controller.authentication.token_index import token_hmac
 from kwire.controller.handlers.registry import HANDLERS
 from kwire.image import MetadataImage
 from kwire.image.partition import PartitionRegistration

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
-from kwire.controller.raft.replica_progress import ReplicaProgress
-from kwire.controller.raft.roles import Leader
+from kwire.controller.raft.roles import Leader, ReplicaProgress
 from kwire.controller.raft.rpc.partition import only_partition
 from kwire.error_codes import ErrorCode
 from kwire.messages import a55_describe_quorum as messages

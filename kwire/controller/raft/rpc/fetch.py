@@ -10,9 +10,7 @@ from kwire.batches import Batch, RecordBatch, read_batches
 from kwire.batches.control_records import read_control_record
 from kwire.controller.raft.effects import Reply
 from kwire.controller.raft.endpoints import PeerNode
-from kwire.controller.raft.errors import CommittedDataLost
 from kwire.controller.raft.events import RequestReceived
-from kwire.controller.raft.fetch_purgatory import DelayedFetch
 from kwire.controller.raft.high_watermark import advance_high_watermark
 from kwire.controller.raft.quorum_events import (
     FetchOffsetFell,
@@ -20,11 +18,10 @@ from kwire.controller.raft.quorum_events import (
     LogTruncated,
     SnapshotFetchBegun,
 )
-from kwire.controller.raft.replica import Replica
+from kwire.controller.raft.replica import DelayedFetch, Replica
 from kwire.controller.raft.replica_key import ReplicaKey
-from kwire.controller.raft.replica_progress import ReplicaProgress
 from kwire.controller.raft.replicated_log import OffsetValidation
-from kwire.controller.raft.roles import FetchedSnapshot, Follower, Leader
+from kwire.controller.raft.roles import FetchedSnapshot, Follower, Leader, ReplicaProgress
 from kwire.controller.raft.rpc.leader_and_epoch import (
     LeaderAndEpoch,
     ResponseOutcome,
@@ -52,6 +49,11 @@ _UNKNOWN = -1
 _TOPIC_IDS_SINCE = 13
 _ENDPOINTS_SINCE = 17
 _HIGH_WATERMARK_SINCE = 18
+
+
+class CommittedDataLost(WireError):
+    """A leader wants committed records undone: one of the quorum has lost its disk. Stop the node,
+    and find out which one before any is started again."""
 
 
 def handle_request(
