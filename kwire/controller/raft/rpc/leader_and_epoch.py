@@ -34,15 +34,20 @@ class NodeEndpoint(Protocol):
     def port(self) -> int: ...
 
 
-class ElectionPartition(Protocol):
-    """The partition in a response to Vote, BeginQuorumEpoch or EndQuorumEpoch."""
+class LeaderPartition(Protocol):
+    """The partition in a request of BeginQuorumEpoch or EndQuorumEpoch."""
 
-    @property
-    def error_code(self) -> int: ...
     @property
     def leader_id(self) -> int: ...
     @property
     def leader_epoch(self) -> int: ...
+
+
+class ElectionPartition(LeaderPartition, Protocol):
+    """The partition in a response to Vote, BeginQuorumEpoch or EndQuorumEpoch."""
+
+    @property
+    def error_code(self) -> int: ...
 
 
 P = TypeVar("P", bound=ElectionPartition, covariant=True)
@@ -57,15 +62,6 @@ class ElectionResponse(Protocol[P]):
     def topics(self) -> Sequence[NamedTopic[P]]: ...
     @property
     def node_endpoints(self) -> Sequence[NodeEndpoint]: ...
-
-
-class LeaderPartition(Protocol):
-    """The partition in a request of BeginQuorumEpoch or EndQuorumEpoch."""
-
-    @property
-    def leader_id(self) -> int: ...
-    @property
-    def leader_epoch(self) -> int: ...
 
 
 class ResponseOutcome(Enum):
