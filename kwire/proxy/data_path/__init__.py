@@ -15,8 +15,9 @@
 
 With filters, a gate takes the place of pass_through:
 
-    gate           keeps the order while frames are held
+    gate           the queue: keeps the order while frames are held
     filter_runner  runs the filters on a held frame, and does what they decide
+    filter_run     the filters of one frame: how they wait, and how they go on
     own_requests   requests that filters send to the node themselves
 
 When a flow has ended, the pairing gives it to the proxy's sinks:

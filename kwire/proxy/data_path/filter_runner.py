@@ -3,52 +3,59 @@
 1. Decode a frame when it is whole. What cannot be decoded is sent on as it came, and its flow says
    so.
 2. Show it to the filters, in turn. While they wait, the frame waits, and with it all that is behind
-   it on the connection, since Kafka's clients and nodes rely on the order.
+   it on the connection, since Kafka's clients and nodes rely on the order (`filter_run`).
 3. Do what they decided: send it on, as it came unless it was changed; answer, drop, stall or close.
 An answer of a filter's is sent when the earlier requests have been answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, cast
 
 from kwire.codec.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.net.frames import encode_response
 from kwire.proxy.data_path.copies import Copies, RequestShare
+from kwire.proxy.data_path.filter_run import FilterRun, Resume
 from kwire.proxy.data_path.gate import Gate, HeldFrame
 from kwire.proxy.data_path.own_requests import NotAnswered, PairingWithOwn
-from kwire.proxy.data_path.pass_through import Transport
+from kwire.proxy.data_path.pass_through import FilterStage, Timer, Transport
 from kwire.proxy.filters.chain import ENVELOPE, FilterHandler, Filters
-from kwire.proxy.filters.envelopes import run_handlers_inside
-from kwire.proxy.filters.filter import Answer, Ask, Call, Close, Drop, FilterVerdict, Stall, Until
+from kwire.proxy.filters.envelopes import run_filters
+from kwire.proxy.filters.filter import (
+    Answer,
+    Ask,
+    Call,
+    Close,
+    Drop,
+    FilterVerdict,
+    Pause,
+    Stall,
+    Step,
+    Until,
+)
 from kwire.proxy.filters.handler_run import run_handlers
 from kwire.proxy.filters.supervision import Supervision
-from kwire.proxy.flows.decoded_frame import ENCODING, DecodedFrame, decode_frame
+from kwire.proxy.flows.decoded_frame import DecodedFrame, decode_frame
 from kwire.proxy.flows.flow import Effect, Flow, NoticeKind, Outcome
 from kwire.proxy.flows.heads import SIZE
 from kwire.proxy.flows.interest import Direction
 
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
-_Work = Coroutine[Any, Any, tuple[FilterHandler | None, FilterVerdict]]
+_NEVER: Until[None] = Until(lambda resume: None, ends_with_client=True)
+"""The wait of a frame that is stalled, which nothing ends but the connection."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
-    """The filters at work on a frame. decided: takes the method that decided, and its action."""
-
-    held: HeldFrame
-    work: _Work
-    decided: Callable[[FilterHandler | None, FilterVerdict], None]
-
-
-class FilterRunner:
+class FilterRunner(FilterStage):
     """The FilterStage of a connection with filters: a gate a direction, and the filters for both.
 
     memory: room for held frames; its copy_limit is the longest one, requests have a share.
     """
+
+    requests: Gate
+    responses: Gate
 
     def __init__(
         self, filters: Filters, pairing: PairingWithOwn, memory: Copies, transport: Transport
@@ -57,27 +64,11 @@ class FilterRunner:
         self._pairing = pairing
         self._transport = transport
         self._local: dict[Flow, bytes] = {}
-        self._connecting: HeldFrame | None = None
+        self._connecting: FilterRun | None = None
         self._client_ended = self._node_ended = False
         self._reported: set[int] = set()
-        self.requests = Gate(
-            _REQUEST,
-            RequestShare(memory, self._client_address),
-            transport,
-            wants=self._wants_request,
-            judge=self._judge_request,
-            no_room=self._no_room_for_request,
-            frame_ended=self._answer_in_turn,
-        )
-        self.responses = Gate(
-            _RESPONSE,
-            memory,
-            transport,
-            wants=self._wants_response,
-            judge=self._judge_response,
-            no_room=self._no_room_for_response,
-            frame_ended=self._answer_in_turn,
-        )
+        self.requests = self._make_gate(_REQUEST, RequestShare(memory, self._client_address))
+        self.responses = self._make_gate(_RESPONSE, memory)
 
     def connect(self, then: Callable[[], None]) -> None:
         """Run the filters on a client that has connected; call `then` if they accept it."""
@@ -86,17 +77,10 @@ class FilterRunner:
             then()
             return
         connection = self._pairing.connection
-        # No RPC: the flow only carries what a held frame needs.
+        # No RPC: the flow only carries what filters need to wait.
         flow = Flow(connection, -1, 0, 0, None, connection.at, 0.0, 0)
-        self._connecting = held = HeldFrame(flow, [])
-        work = run_handlers(handlers, (connection,), self._supervision(None))
-        self._resume(
-            _Run(
-                held,
-                work,
-                lambda handler, verdict: self._connection_decided(handler, verdict, then),
-            )
-        )
+        self._connecting = self._run(flow, self._let_in(handlers, then))
+        self._connecting.start()
 
     def is_empty(self, direction: Direction) -> bool:
         """Return True if nothing is held in this direction."""
@@ -111,68 +95,59 @@ class FilterRunner:
         """
         if direction is _REQUEST:  # 1.
             self._client_ended = True
-            self._abort_unwanted()
-            return
-        self._node_ended = True  # 2.
-        self._pairing.connection.login = None
-        self._pairing.fail_own("it closed")
-        if (flow := self.responses.stalled) is not None:
-            reason = f"the node closed behind the answer to {flow.api}, which is stalled"
-            self._transport.abort(reason)
+        else:  # 2.
+            self._node_ended = True
+            self._pairing.connection.login = None
+            self._pairing.fail_own("it closed")
+        self._abort_unwanted()
 
     def output_ended(self, direction: Direction) -> None:
         """Send nothing more in a direction: its end has been passed on."""
-        self._gate(direction).shut()
+        self._gate(direction).is_shut = True
         if direction is _REQUEST:
             self._pairing.fail_own("the client has closed the connection")
 
     def close(self) -> None:
         """Discard what is held: the connection is gone."""
         if self._connecting is not None:
-            self._connecting.give_up()
+            self._connecting.close()
         self.requests.close()
         self.responses.close()
         self._pairing.close_own()
 
-    def _supervision(self, flow: Flow | None, decoded: DecodedFrame | None = None) -> Supervision:
-        pairing, clock = self._pairing, self._transport.clock
-        return Supervision(
-            self._filters, pairing.connection, pairing.notify, flow, clock, [], decoded
+    # What the gates ask.
+
+    def _make_gate(self, direction: Direction, memory: Copies | RequestShare) -> Gate:
+        return Gate(
+            direction,
+            memory,
+            self._transport,
+            wants=partial(self._wants, direction),
+            judge=partial(self._judge, direction),
+            no_room=partial(self._pass_without_room, direction),
+            frame_ended=self._answer_in_turn,
         )
 
-    def _connection_decided(
-        self, handler: FilterHandler | None, verdict: FilterVerdict, then: Callable[[], None]
-    ) -> None:
-        self._connecting = None
-        if isinstance(verdict, Close | Drop | Answer):
-            self._transport.abort(f"refused by {_name(handler)}")
-        elif verdict is None:
-            then()
-        # Stall: the client stays connected, and is never let on to the node.
+    def _gate(self, direction: Direction) -> Gate:
+        return self.requests if direction is _REQUEST else self.responses
 
-    def _wants_request(self, flow: Flow) -> bool:
-        return self._wants(flow, _REQUEST)
+    def _client_address(self) -> str:
+        return self._pairing.connection.client.rpartition(":")[0]
 
-    def _wants_response(self, flow: Flow) -> bool:
-        return self._pairing.is_own(flow) or self._wants(flow, _RESPONSE)
-
-    def _wants(self, flow: Flow, direction: Direction) -> bool:
+    def _wants(self, direction: Direction, flow: Flow) -> bool:
         filters = self._filters
-        if filters.handlers(flow.key, flow.version, direction):
-            return True
-        return flow.key == ENVELOPE and filters.look_inside
+        return (
+            bool(filters.handlers(flow.key, flow.version, direction))
+            or (flow.key == ENVELOPE and filters.look_inside)
+            or (direction is _RESPONSE and self._pairing.is_own(flow))
+        )
 
-    def _no_room_for_request(self, flow: Flow, reason: str) -> bool:
-        return self._no_room(flow, reason, _REQUEST, flow.request_size)
-
-    def _no_room_for_response(self, flow: Flow, reason: str) -> bool:
-        return self._no_room(flow, reason, _RESPONSE, flow.response_size or 0)
-
-    def _no_room(self, flow: Flow, reason: str, direction: Direction, size: int) -> bool:
+    def _pass_without_room(self, direction: Direction, flow: Flow, reason: str) -> bool:
         """Let a frame pass that cannot be held, or close the connection; return True if it passes.
 
         The client knows nothing of an answer to a filter's own request.
         """
+        size = flow.request_size if direction is _REQUEST else flow.response_size or 0
         must_be_seen = self._filters.must_see(flow.key, flow.version, direction, size)
         if not must_be_seen and not self._pairing.is_own(flow):
             self._report_unfiltered(flow, reason)
@@ -184,28 +159,35 @@ class FilterRunner:
         self._transport.abort(text)
         return False
 
-    def _client_address(self) -> str:
-        return self._pairing.connection.client.rpartition(":")[0]
-
-    def _judge_request(self, held: HeldFrame) -> None:
-        self._run_filters(held, _REQUEST)
-
-    def _judge_response(self, held: HeldFrame) -> None:
+    def _judge(self, direction: Direction, held: HeldFrame) -> None:
         """Run the filters, or give a filter the answer to its own request."""
         flow = held.flow
-        own = self._pairing.take_own(flow)
+        own = self._pairing.take_own(flow) if direction is _RESPONSE else None
         if own is None:
-            self._run_filters(held, _RESPONSE)
+            held.run = self._run(flow, self._filter_frame(held, direction))
+            held.run.start()
             return
         frame = b"".join(held.pieces)
         self.responses.release(held, b"")
         try:
-            own.answered(decode_frame(frame, flow, _RESPONSE))
+            own.resume(decode_frame(frame, flow, _RESPONSE).body)
         except KwireError as error:
             reason = f"the answer to a filter's own {flow.api} cannot be decoded: {error}"
             self._transport.abort(reason)
 
-    def _run_filters(self, held: HeldFrame, direction: Direction) -> None:
+    # The work of filters.
+
+    async def _let_in(self, handlers: Sequence[FilterHandler], then: Callable[[], None]) -> None:
+        """Let the filters decide about a client that has connected."""
+        connection = self._pairing.connection
+        handler, verdict = await run_handlers(handlers, (connection,), self._supervision(None))
+        if isinstance(verdict, Close | Drop | Answer):
+            self._transport.abort(f"refused by {_name(handler)}")
+        elif verdict is None:
+            then()
+        # Stall: the client stays connected, and is never let on to the node.
+
+    async def _filter_frame(self, held: HeldFrame, direction: Direction) -> None:
         """Decode a held frame, show it to the filters, and do what they decide."""
         flow, frame = held.flow, b"".join(held.pieces)
         # 1.
@@ -222,149 +204,30 @@ class FilterRunner:
             flow.request_body = decoded.body
         else:
             call.request = cast(Request | None, flow.request_body)
-        message, supervision = (
-            cast(Request | Response, decoded.body),
-            self._supervision(flow, decoded),
-        )
-        work = self._show(message, call, direction, supervision)
-
-        def decided(handler: FilterHandler | None, verdict: FilterVerdict) -> None:
-            self._decided(held, direction, decoded, supervision, handler, verdict)
-
-        self._resume(_Run(held, work, decided))
-
-    async def _show(
-        self,
-        message: Request | Response,
-        call: Call,
-        direction: Direction,
-        supervision: Supervision,
-    ) -> tuple[FilterHandler | None, FilterVerdict]:
-        """Show a message to the filters that want it, and to those that want its content.
-
-        Content is that of an Envelope: of a request behind the message itself, of a response
-        before it, as the order of filters is reversed for responses.
-        """
-        flow, filters = call.flow, self._filters
-        handlers = filters.handlers(flow.key, flow.version, direction)
-        is_envelope = flow.key == ENVELOPE and filters.look_inside
-        handler: FilterHandler | None = None
-        verdict: FilterVerdict = None
-        if is_envelope and direction is _RESPONSE:
-            handler, verdict = await run_handlers_inside(message, call, supervision)
-        if verdict is None:
-            handler, verdict = await run_handlers(handlers, (message, call), supervision)
-        if verdict is None and is_envelope and direction is _REQUEST:
-            handler, verdict = await run_handlers_inside(message, call, supervision)
-        return handler, verdict
-
-    def _resume(self, run: _Run, value: Any = None, error: Exception | None = None) -> None:
-        """Let the filters run until they wait for something, or have decided.
-
-        The coroutine is driven by hand, not as a task: a filter that does not wait decides in the
-        same turn of the loop in which its frame came, and nothing here needs asyncio.
-        """
-        run.held.timer = None
-        run.held.ends_with_client = False
-        run.held.coroutine = run.work
-        while True:
-            try:
-                step = run.work.send(value) if error is None else run.work.throw(error)
-            except StopIteration as stop:
-                run.held.coroutine = None
-                run.decided(*stop.value)
-                return
-            if not isinstance(step, Until):
-                break
-            resumed = self._begin_until(step, run)
-            if resumed is None:
-                run.held.ends_with_client = step.ends_with_client
-                self._abort_unwanted()
-                return
-            value, error = resumed
-        if isinstance(step, Ask):
-            self._ask(step, run)
-        else:
-            seconds = max(step.seconds, 0.0)
-            run.held.timer = self._transport.call_later(seconds, lambda: self._resume(run))
-
-    def _begin_until(self, step: Until[Any], run: _Run) -> tuple[Any, Exception | None] | None:
-        """Begin a wait of a filter's, which is ended once.
-
-        Return the value or the error that it ended with if it did at once, else None.
-        """
-        beginning, ended = True, False
-        result: Any = None
-
-        def resume(value: Any) -> None:
-            nonlocal result, ended
-            if ended or run.held.coroutine is not run.work:  # the connection may have gone
-                return
-            ended = True
-            if beginning:
-                # The coroutine cannot be resumed from within its own step: `_resume` loops.
-                result = value
-            else:
-                self._resume(run, value)
-
-        try:
-            step.begin(resume)
-        except Exception as error:
-            ended = True
-            return None, error
-        finally:
-            beginning = False
-        return (result, None) if ended else None
-
-    def _abort_unwanted(self) -> None:
-        """Close the connection of a client that does not wait any more for what is held."""
-        if not self._client_ended:
-            return
-        flow = self.requests.ends_with_client or self.responses.ends_with_client
-        if flow is not None:
-            self._transport.abort(f"the client closed while its {flow.api} was held")
-
-    def _ask(self, ask: Ask, run: _Run) -> None:
-        """Send a filter's own request, if the node can still be asked."""
-
-        def answered(answer: DecodedFrame) -> None:
-            self._resume(run, answer.body)
-
-        def failed(error: Exception) -> None:
-            if run.held.coroutine is run.work:
-                self._resume(run, error=error)
-
-        now, flow = self._transport.clock(), run.held.flow
-        try:
-            if self._node_ended or self.requests.is_shut:
-                raise NotAnswered(f"the node cannot be asked for {type(ask.request).__name__}")
-            frame = self._pairing.begin_own(ask, flow, now, answered, failed)
-        except ENCODING as error:
-            self._resume(run, error=error)
-        else:
-            self.requests.insert(frame)
-
-    def _decided(
-        self,
-        held: HeldFrame,
-        direction: Direction,
-        decoded: DecodedFrame,
-        supervision: Supervision,
-        handler: FilterHandler | None,
-        verdict: FilterVerdict,
-    ) -> None:
+        message = cast(Request | Response, decoded.body)
+        supervision = self._supervision(flow, decoded)
+        handler, verdict = await run_filters(message, call, direction, supervision)
         # 3.
-        flow, gate, name = held.flow, self._gate(direction), _name(handler)
+        name = _name(handler)
         try:
-            frame = self._frame(flow, decoded, supervision, verdict)
+            frame = _encode(flow, decoded, supervision, verdict)
         except Exception as error:
             # A filter may leave any object in any field: engines raise whatever that gives.
             if isinstance(verdict, Answer):
                 supervision.report_unsendable(error, "an answer", handler)
             else:
                 supervision.report_unsendable(error, "a message")
-            name, frame = supervision.ran[-1].filter.name, decoded.frame
+            name = supervision.ran[-1].filter.name
             verdict = Drop() if self._filters.drop_on_error else None
+        self._act(held, direction, verdict, name, frame)
+        if isinstance(verdict, Stall):
+            await _NEVER
+
+    def _act(
+        self, held: HeldFrame, direction: Direction, verdict: FilterVerdict, name: str, frame: bytes
+    ) -> None:
+        """Do what a filter of this name decided. frame: to be sent on, or the answer."""
+        flow, gate = held.flow, self._gate(direction)
         match verdict:
             case None:
                 gate.release(held, frame)
@@ -373,49 +236,22 @@ class FilterRunner:
                 self._transport.abort(f"closed by {name}")
             case Stall():
                 flow.add_effect(Effect.STALLED, f"stalled by {name}")
-                held.stalled = held.ends_with_client = True
-                self._abort_unwanted()
-                if self._node_ended:
-                    self.input_ended(_RESPONSE)
             case Drop():
                 flow.add_effect(Effect.DROPPED, f"{direction.value} dropped by {name}")
                 gate.release(held, b"")
-                self._drop(flow, direction, name)
+                if direction is _REQUEST and flow.outcome is Outcome.PENDING:
+                    self._pairing.remove(flow)
+                    self._pairing.lose(flow, f"the request was dropped by {name}")
+                    self._answer_in_turn()
             case Answer():
                 flow.add_effect(verdict.effect, verdict.note or f"answered by {name}")
-                self._answer(held, direction, frame)
-
-    def _frame(
-        self, flow: Flow, decoded: DecodedFrame, supervision: Supervision, verdict: FilterVerdict
-    ) -> bytes:
-        """Return the bytes to be sent, if any. Raises what encoding raises."""
-        if isinstance(verdict, Answer):
-            number = flow.correlation_id
-            return encode_response(verdict.response, flow.version, correlation_id=number)
-        if supervision.broken or verdict is not None:
-            # A method that failed may have left half a change: "sent on as it came" is exact.
-            return decoded.frame
-        frame = decoded.encode()
-        if frame is not decoded.frame and supervision.changed:
-            flow.add_effect(Effect.CHANGED, "changed by a filter")
-        return frame
-
-    def _drop(self, flow: Flow, direction: Direction, name: str) -> None:
-        if direction is _REQUEST and flow.outcome is Outcome.PENDING:
-            self._pairing.remove(flow)
-            self._pairing.lose(flow, f"the request was dropped by {name}")
-            self._answer_in_turn()
-
-    def _answer(self, held: HeldFrame, direction: Direction, frame: bytes) -> None:
-        """Send a filter's answer, in place of the node's or when its turn has come."""
-        flow, gate = held.flow, self._gate(direction)
-        if direction is _RESPONSE:
-            gate.release(held, frame)
-            return
-        gate.release(held, b"")
-        if flow.outcome is Outcome.PENDING:
-            self._local[flow] = frame
-            self._answer_in_turn()
+                if direction is _RESPONSE:
+                    gate.release(held, frame)
+                    return
+                gate.release(held, b"")
+                if flow.outcome is Outcome.PENDING:
+                    self._local[flow] = frame
+                    self._answer_in_turn()
 
     def _answer_in_turn(self) -> None:
         """Send the filters' answers whose turn has come, between the node's own.
@@ -424,8 +260,10 @@ class FilterRunner:
         is why an answer waits while the flow at the head of the pairing is the node's to answer.
         """
         gate = self.responses
-        while gate.between and not gate.is_shut and (flow := self._pairing.first) in self._local:
-            assert flow is not None
+        while self._local and gate.between and not gate.is_shut:
+            flow = self._pairing.first
+            if flow is None or flow not in self._local:
+                return
             frame = self._local.pop(flow)
             self._pairing.remove(flow)
             flow.answered = self._transport.clock()
@@ -433,6 +271,51 @@ class FilterRunner:
             self._pairing.copy_answer(flow, frame[SIZE.size :])
             self._pairing.end(flow)
             gate.append(frame)
+
+    # What filters wait for.
+
+    def _run(self, flow: Flow, work: Coroutine[Any, Any, None]) -> FilterRun:
+        return FilterRun(work, partial(self._begin_step, flow))
+
+    def _begin_step(self, flow: Flow, step: Step[Any], resume: Resume) -> Timer | None:
+        """Begin what the filters of a message wait for, so that it resumes them at its end."""
+        match step:
+            case Pause():
+                return self._transport.call_later(max(step.seconds, 0.0), resume)
+            case Ask():
+                self._ask(step, flow, resume)
+            case Until():
+                step.begin(resume)
+                self._abort_unwanted()
+        return None
+
+    def _ask(self, ask: Ask, flow: Flow, resume: Resume) -> None:
+        """Send a filter's own request. Raises NotAnswered, or one of ENCODING."""
+        if self._node_ended or self.requests.is_shut:
+            raise NotAnswered(f"the node cannot be asked for {type(ask.request).__name__}")
+        frame = self._pairing.begin_own(ask, flow, self._transport.clock(), resume)
+        self.requests.insert(frame)
+
+    def _abort_unwanted(self) -> None:
+        """Close the connection of a client or a node that does not wait for what is held."""
+        if self._client_ended:
+            for held in (*self.requests.held, *self.responses.held):
+                if held.waits_for is not None and held.waits_for.ends_with_client:
+                    api = held.flow.api
+                    self._transport.abort(f"the client closed while its {api} was held")
+                    break
+        head = next(self.responses.held, None)
+        if self._node_ended and head is not None and head.waits_for is _NEVER:
+            api = head.flow.api
+            self._transport.abort(f"the node closed behind the answer to {api}, which is stalled")
+
+    # What is reported.
+
+    def _supervision(self, flow: Flow | None, decoded: DecodedFrame | None = None) -> Supervision:
+        pairing, clock = self._pairing, self._transport.clock
+        return Supervision(
+            self._filters, pairing.connection, pairing.notify, flow, clock, [], decoded
+        )
 
     def _report_unfiltered(self, flow: Flow, reason: str) -> None:
         """Report a frame that passes although filters want it: on its flow, and once an API."""
@@ -443,8 +326,21 @@ class FilterRunner:
             text = f"{message} passed as it came: {reason}; reported once a connection"
             self._pairing.notify(NoticeKind.NOT_FILTERED, text, flow.at)
 
-    def _gate(self, direction: Direction) -> Gate:
-        return self.requests if direction is _REQUEST else self.responses
+
+def _encode(
+    flow: Flow, decoded: DecodedFrame, supervision: Supervision, verdict: FilterVerdict
+) -> bytes:
+    """Return the bytes to be sent, if any. Raises what encoding raises."""
+    if isinstance(verdict, Answer):
+        number = flow.correlation_id
+        return encode_response(verdict.response, flow.version, correlation_id=number)
+    if supervision.broken or verdict is not None:
+        # A method that failed may have left half a change: "sent on as it came" is exact.
+        return decoded.frame
+    frame = decoded.encode()
+    if frame is not decoded.frame and supervision.changed:
+        flow.add_effect(Effect.CHANGED, "changed by a filter")
+    return frame
 
 
 def _name(handler: FilterHandler | None) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from kwire.proxy.data_path.copies import MEMORY_LIMIT, Copies, RequestShare
-from kwire.proxy.data_path.pass_through import FinishFlow, Timer, Transport
+from kwire.proxy.data_path.filter_run import FilterRun
+from kwire.proxy.data_path.pass_through import FinishFlow, Transport
+from kwire.proxy.filters.filter import Step
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.interest import Direction
 
@@ -32,32 +34,25 @@ A few long frames leave it to the many short ones.
 
 @dataclass(slots=True, eq=False)
 class HeldFrame:
-    """A frame that waits for filters. replacement: what to send in its place, None until decided.
+    """A frame that waits: for its last byte, then for filters, then for those before it.
 
-    ends_with_client: nobody waits for it any more once the client has sent its last byte. stalled:
-    it is kept until the connection ends. refused: it has no room and must not pass either; its
-    connection is being closed. finish: ends the flow's part in this direction. timer, coroutine:
-    what the filters wait for, and the filters themselves.
+    pieces, size: what came of it. run: the filters, once it is whole. finish: ends the flow's part
+    in this direction. released: what to send in its place, None until that is decided. refused: it
+    has no room and must not pass either; its connection is being closed.
     """
 
     flow: Flow
     pieces: list[bytes]
     size: int = 0
-    replacement: bytes | None = None
-    ends_with_client: bool = False
-    stalled: bool = False
-    refused: bool = False
+    run: FilterRun | None = None
     finish: Callable[[], None] | None = None
-    timer: Timer | None = None
-    coroutine: Coroutine[Any, Any, Any] | None = None
+    released: bytes | None = None
+    refused: bool = False
 
-    def give_up(self) -> None:
-        """End the filters that still think about it."""
-        if self.timer is not None:
-            self.timer.cancel()
-        if self.coroutine is not None:
-            self.coroutine.close()
-        self.timer = self.coroutine = None
+    @property
+    def waits_for(self) -> Step[Any] | None:
+        """The step that its filters wait for, if they do."""
+        return None if self.run is None else self.run.waits_for
 
 
 @dataclass(slots=True, eq=False)
@@ -68,17 +63,19 @@ class _Piece:
     start: int
     end: int
 
-    def cut(self) -> bytes:
+    @property
+    def released(self) -> bytes:
         return self.chunk[self.start : self.end]
 
 
 class Gate:
-    """A FrameOutput whose queue only moves while no held frame is at its head.
+    """A FrameOutput with a queue, of which everything before the first held frame is sent.
 
     wants: says if a flow's frame is to be held. judge: takes a held frame that is whole, and calls
     `release` at some time. no_room: takes a flow whose frame is wanted and cannot be held, and the
     reason; False if it must not pass either, and the connection is being closed. frame_ended: is
-    called behind each frame. is_shut: nothing can be sent any more.
+    called behind each frame. is_shut: nothing can be sent any more. between: the frames that came
+    so far have ended.
     """
 
     transparent = False
@@ -103,51 +100,40 @@ class Gate:
         self._no_room = no_room
         self._frame_ended = frame_ended
         self._queue: deque[_Piece | HeldFrame] = deque()
-        self._ready: list[_Piece] = []
+        self._size = 0  # bytes in the queue
         self._urgent: list[bytes] = []
         self._current: HeldFrame | None = None
-        self._waiting = 0
-        self._crowded = self._feeding = self._within = self._closed = False
+        self._crowded = self._feeding = self._closed = False
+        self.between = True
         self.is_shut = False
+
+    @property
+    def held(self) -> Iterator[HeldFrame]:
+        """The frames that are not decided, in order."""
+        return (
+            item for item in self._queue if isinstance(item, HeldFrame) and item.released is None
+        )
 
     @property
     def idle(self) -> bool:
         """True if nothing waits."""
-        return not self._queue
-
-    @property
-    def between(self) -> bool:
-        """True if the frames that came so far have ended."""
-        return not self._within
+        return next(self.held, None) is None
 
     @property
     def holding(self) -> bool:
         """True while the frame that is coming is held."""
         return self._current is not None
 
-    @property
-    def stalled(self) -> Flow | None:
-        """The flow of the frame at the head, where that is kept until the connection ends."""
-        head = self._queue[0] if self._queue else None
-        return head.flow if isinstance(head, HeldFrame) and head.stalled else None
-
-    @property
-    def ends_with_client(self) -> Flow | None:
-        """The first flow that waits only as long as its client does."""
-        held = (frame for frame in self._queue if isinstance(frame, HeldFrame))
-        return next((frame.flow for frame in held if frame.ends_with_client), None)
-
     def begin(self, flow: Flow | None, size: int) -> None:
         """Begin a frame, and hold it if a filter wants it. size: without its own four bytes."""
-        self._feeding = self._within = True
+        self._feeding, self.between = True, False
         if flow is None or not self._wants(flow):
             return
         held = HeldFrame(flow, [])
         # Rather unfiltered than stuck: a frame that can never be whole here would stop its
         # connection.
         if size > self._memory.copy_limit:
-            reason = f"{size} bytes, {self._memory.copy_limit} are held"
-            if self._no_room(flow, reason):
+            if self._no_room(flow, f"{size} bytes, {self._memory.copy_limit} are held"):
                 return
             held.refused = True
         self._current = held
@@ -164,9 +150,9 @@ class Gate:
         elif self._memory.take(end - start, 0 if held.size <= CROWD else RESERVE):
             held.pieces.append(chunk[start:end])
             held.size += end - start
-            self._waiting += end - start
+            self._size += end - start
         elif self._no_room(held.flow, "the memory for held frames is used up"):
-            self._overflow(held)
+            held.released, self._current = b"".join(held.pieces), None
             self._enqueue(chunk, start, end)
         else:
             self._refuse(held)
@@ -174,16 +160,16 @@ class Gate:
     def end_frame(self, finish: FinishFlow, flow: Flow | None, copy: bytes | None) -> None:
         """End the frame. `finish` is called at once, of a held frame when it is decided."""
         held, self._current = self._current, None
-        if flow is not None:
-            if held is None:
+        if held is None:
+            if flow is not None:
                 finish(flow, copy)
-            else:
-                held.finish = partial(finish, flow, copy)
-                # A refused one stays at its place, so that nothing behind it is sent either.
-                if not held.refused:
-                    self._judge(held)
-        self._within = False
-        while self._urgent and self.between:
+        else:
+            held.finish = partial(finish, held.flow, copy)
+            # A refused one stays at its place, so that nothing behind it is sent either.
+            if not held.refused:
+                self._judge(held)
+        self.between = True
+        while self._urgent:
             self.insert(self._urgent.pop(0))
         self._frame_ended()
 
@@ -196,22 +182,26 @@ class Gate:
         held, self._current = self._current, None
         self._urgent.clear()
         if held is not None:
-            held.replacement = b""
-            self._move()
-            self._send()
-            self._limit_reading()
+            self.release(held, b"")
 
-    def shut(self) -> None:
-        """Send nothing more: the end of this direction has been passed on."""
-        self.is_shut = True
-
-    def flush(self, chunk: bytes) -> None:
-        """Write all bytes that are neither held nor behind a held frame, after a whole chunk."""
+    def flush(self, chunk: bytes = b"") -> None:
+        """Write what stands before the first held frame, then read on or stop reading."""
         # Until here nothing was written, so that a chunk of many frames is one write.
         self._feeding = False
-        self._limit_reading()
-        if self._ready:
-            self._write(self._take_ready())
+        queue, ready = self._queue, []
+        while queue and (data := queue[0].released) is not None:
+            item = queue.popleft()
+            if isinstance(item, HeldFrame):
+                self._memory.give_back(item.size)
+                self._size -= item.size
+            else:
+                self._size -= len(data)
+            if data:
+                ready.append(data)
+        if queue or self._crowded:
+            self._limit_reading()
+        if ready:
+            self._write(ready[0] if len(ready) == 1 else b"".join(ready))
 
     def append(self, data: bytes) -> None:
         """Send whole frames of the proxy's own behind what has come."""
@@ -220,100 +210,73 @@ class Gate:
 
     def insert(self, data: bytes) -> None:
         """Send whole frames of the proxy's own as soon as they do not cut another."""
-        if self._within and self._current is None and not self._queue:
+        first = next(self.held, None)
+        if first is None and not self.between:
             self._urgent.append(data)
             return
         # Before what is held: a filter that asks the node holds the frame at the head.
-        self._ready.append(_Piece(data, 0, len(data)))
+        place = len(self._queue) if first is None else self._queue.index(first)
+        self._queue.insert(place, _Piece(data, 0, len(data)))
+        self._size += len(data)
         self._send()
 
     def release(self, held: HeldFrame, data: bytes) -> None:
         """Let a held frame go, and send `data` in its place."""
-        held.replacement = data
+        held.released = data
         if held.finish is not None:
             held.finish()
             held.finish = None
         if not self._closed:
-            self._move()
             self._send()
-            self._limit_reading()
 
     def close(self) -> None:
         """Discard what is held: nothing will be sent any more."""
-        self._closed = True
-        for frame in self._queue:
-            if isinstance(frame, HeldFrame):
-                frame.give_up()
-                self._memory.give_back(frame.size)
-                if frame.finish is not None:
-                    frame.flow.problems.append(f"the {self._direction.value} was held at the end")
-                    frame.finish()
+        self._closed = self.is_shut = True
+        for held in self.held:
+            if held.run is not None:
+                held.run.close()
+            if held.finish is not None:
+                held.flow.problems.append(f"the {self._direction.value} was held at the end")
+                held.finish()
+        for item in self._queue:
+            if isinstance(item, HeldFrame):
+                self._memory.give_back(item.size)
         self._queue.clear()
-        self._ready.clear()
         self._current = None
 
     def _enqueue(self, chunk: bytes, start: int, end: int) -> None:
-        line = self._queue or self._ready
-        last = line[-1] if line else None
+        self._size += end - start
+        last = self._queue[-1] if self._queue else None
         # Pieces of one chunk are joined again, so that a chunk none of whose frames is wanted is
         # written as the very object that came (decision 14).
         if isinstance(last, _Piece) and last.chunk is chunk and last.end == start:
             last.end = end
-        elif self._queue:
-            self._queue.append(_Piece(chunk, start, end))
         else:
-            self._ready.append(_Piece(chunk, start, end))
-        if self._queue:
-            self._waiting += end - start
-
-    def _overflow(self, held: HeldFrame) -> None:
-        """Let a frame pass that has no room, beginning with what came of it."""
-        held.replacement = b"".join(held.pieces)
-        self._current = None
-        self._move()
+            self._queue.append(_Piece(chunk, start, end))
 
     def _refuse(self, held: HeldFrame) -> None:
         """Discard what came of a frame that has no room and must not pass."""
         held.refused = True
         self._memory.give_back(held.size)
-        self._waiting -= held.size
+        self._size -= held.size
         held.size = 0
         held.pieces.clear()
 
-    def _move(self) -> None:
-        """Make ready what is at the head of the queue, up to a frame that is still held."""
-        queue = self._queue
-        while queue and (isinstance(head := queue[0], _Piece) or head.replacement is not None):
-            queue.popleft()
-            if isinstance(head, _Piece):
-                self._waiting -= head.end - head.start
-                self._ready.append(head)
-                continue
-            self._waiting -= head.size
-            self._memory.give_back(head.size)
-            if head.replacement:
-                self._ready.append(_Piece(head.replacement, 0, len(head.replacement)))
-
-    def _take_ready(self) -> bytes:
-        ready, self._ready = self._ready, []
-        return ready[0].cut() if len(ready) == 1 else b"".join(piece.cut() for piece in ready)
-
     def _send(self) -> None:
-        """Write what is ready, unless `flush` will."""
-        if self._feeding:
-            return
-        if self._ready:
-            self._write(self._take_ready())
-        # The end of the stream may wait for this.
-        if not self._queue:
-            self._transport.drained(self._direction)
+        """Write what was released, unless `flush` will at the end of the chunk."""
+        if not self._feeding:
+            self.flush()
+            # The end of the stream may wait for this.
+            if not self._queue:
+                self._transport.drained(self._direction)
 
     def _limit_reading(self) -> None:
         """Stop reading where much waits behind a whole frame, and read on where it does not.
 
         A frame that is still coming must be read to its end, or it would wait for ever.
         """
-        crowded = self._waiting > CROWD and self._current is not (self._queue or [None])[0]
+        whole_at_head = bool(self._queue) and self._queue[0] is not self._current
+        crowded = self._size > CROWD and whole_at_head
         if crowded != self._crowded:
             self._crowded = crowded
             self._transport.set_crowded(self._direction, crowded)

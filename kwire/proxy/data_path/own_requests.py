@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
 from kwire.errors import LocalError
 from kwire.net.frames import encode_request
 from kwire.proxy.data_path.copies import Copies
+from kwire.proxy.data_path.filter_run import Resume
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.filters.filter import Ask
-from kwire.proxy.flows.decoded_frame import DecodedFrame
 from kwire.proxy.flows.flow import ClientConnection, Flow, Sink
 from kwire.proxy.flows.heads import SIZE
 
@@ -27,11 +26,10 @@ class NotAnswered(LocalError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnRequest:
-    """A request that waits for the node. answered, failed: give the filter its result."""
+    """A request that waits for the node. resume: gives the filter the response, or the error."""
 
     flow: Flow
-    answered: Callable[[DecodedFrame], None]
-    failed: Callable[[Exception], None]
+    resume: Resume
 
 
 class PairingWithOwn(Pairing):
@@ -60,14 +58,7 @@ class PairingWithOwn(Pairing):
         if not self.is_own(flow):
             super().put_back(flow, problem)
 
-    def begin_own(
-        self,
-        ask: Ask,
-        held: Flow,
-        now: float,
-        answered: Callable[[DecodedFrame], None],
-        failed: Callable[[Exception], None],
-    ) -> bytes:
+    def begin_own(self, ask: Ask, held: Flow, now: float, resume: Resume) -> bytes:
         """Return the frame to send, with a correlation id that the client does not use.
 
         held: the flow of the message that waits for the answer. Raises one of ENCODING.
@@ -82,7 +73,7 @@ class PairingWithOwn(Pairing):
         at = held.at + now - held.asked
         flow = Flow(held.connection, *head, OWN_CLIENT_ID, at, now, len(frame) - SIZE.size)
         flow.notes += ("asked by a filter",)
-        self._own[number] = OwnRequest(flow, answered, failed)
+        self._own[number] = OwnRequest(flow, resume)
         return frame
 
     def is_own(self, flow: Flow) -> bool:
@@ -103,7 +94,7 @@ class PairingWithOwn(Pairing):
             self.doubt()
         for request in self._take_all(reason):
             error = f"the node did not answer the filter's own {request.flow.api}: {reason}"
-            request.failed(NotAnswered(error))
+            request.resume(error=NotAnswered(error))
 
     def close_own(self) -> None:
         """End the filters' requests: the connection is gone, and so are the filters that wait."""

@@ -2,7 +2,7 @@
 
 Each framer hands what it reads to the FrameOutput of its direction: a PassThrough here, a Gate
 where there are filters. The outputs of both directions belong to the FilterStage of the
-connection: NoFilters here, a FilterRunner where there are filters.
+connection: this one, or a FilterRunner where there are filters.
 """
 
 from __future__ import annotations
@@ -77,31 +77,6 @@ class FrameOutput(Protocol):
         """Write what may be written now, since `chunk` has been read to its end."""
 
 
-class FilterStage(Protocol):
-    """The stage between the two framers of a connection and its two writers."""
-
-    @property
-    def requests(self) -> FrameOutput: ...
-
-    @property
-    def responses(self) -> FrameOutput: ...
-
-    def connect(self, then: Callable[[], None]) -> None:
-        """Call `then` when a client that has connected may go on to the node."""
-
-    def is_empty(self, direction: Direction) -> bool:
-        """Return True if nothing is held in this direction."""
-
-    def input_ended(self, direction: Direction) -> None:
-        """Take note that the last byte of a direction has come."""
-
-    def output_ended(self, direction: Direction) -> None:
-        """Take note that nothing can be written in a direction any more."""
-
-    def close(self) -> None:
-        """Take note that the connection is gone."""
-
-
 class PassThrough:
     """A FrameOutput that writes each chunk as it came."""
 
@@ -129,34 +104,33 @@ class PassThrough:
         """Do nothing: what came has been written."""
 
 
-class NoFilters:
-    """The FilterStage of a connection without filters."""
+class FilterStage:
+    """The stage between the two framers of a connection and its two writers; holds nothing."""
+
+    requests: FrameOutput
+    responses: FrameOutput
 
     def __init__(self, transport: Transport) -> None:
         self.requests = PassThrough(transport.writer(Direction.REQUEST))
         self.responses = PassThrough(transport.writer(Direction.RESPONSE))
 
     def connect(self, then: Callable[[], None]) -> None:
-        """Let every client in."""
+        """Call `then` when a client that has connected may go on to the node."""
         then()
 
     def is_empty(self, direction: Direction) -> bool:
-        """Return True: nothing is ever held."""
+        """Return True if nothing is held in this direction."""
         return True
 
     def input_ended(self, direction: Direction) -> None:
-        """Do nothing: no filter waits for more."""
+        """Take note that the last byte of a direction has come."""
 
     def output_ended(self, direction: Direction) -> None:
-        """Do nothing: no filter sends anything."""
+        """Take note that nothing can be written in a direction any more."""
 
     def close(self) -> None:
-        """Do nothing."""
+        """Take note that the connection is gone."""
 
 
-def _ignore(data: bytes) -> None:
-    """Write nowhere."""
-
-
-DISCARD = PassThrough(_ignore)
+DISCARD = PassThrough(lambda data: None)
 """The output of framers that only follow bytes, such as those of a pcap file."""

@@ -27,7 +27,7 @@ from kwire.proxy.data_path.handshake import Handshake
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.own_requests import PairingWithOwn
 from kwire.proxy.data_path.pairing import Pairing
-from kwire.proxy.data_path.pass_through import FilterStage, NoFilters, Transport
+from kwire.proxy.data_path.pass_through import FilterStage, Transport
 from kwire.proxy.data_path.reach import NodeDials, Upstream, reach
 from kwire.proxy.data_path.relay import Relay
 from kwire.proxy.data_path.side import Side
@@ -303,7 +303,7 @@ class Proxy:
         make_stage: Callable[[Transport], FilterStage]
         if self.filters is None:
             make_pairing = Pairing if guard is None else make_own
-            pairing, make_stage = make_pairing(connection, self._emit, self.copies), NoFilters
+            pairing, make_stage = make_pairing(connection, self._emit, self.copies), FilterStage
         else:
             pairing = own = make_own(connection, self._emit, self.copies)
             make_stage = partial(FilterRunner, self.filters, own, self.held)

@@ -9,7 +9,7 @@ from kwire.codec.declaration import Request, Response
 from kwire.errors import KwireError
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.net.frames import decode_request, encode_response
-from kwire.proxy.filters.chain import FilterHandler
+from kwire.proxy.filters.chain import ENVELOPE, FilterHandler
 from kwire.proxy.filters.filter import Answer, Call, Drop, Envelope, FilterVerdict
 from kwire.proxy.filters.handler_run import run_handlers
 from kwire.proxy.filters.supervision import Supervision
@@ -69,7 +69,29 @@ def look_inside(message: Request | Response, call: Call) -> Inside | None:
     return Inside(message, decoded, inner, direction)
 
 
-async def run_handlers_inside(
+async def run_filters(
+    message: Request | Response, call: Call, direction: Direction, supervision: Supervision
+) -> tuple[FilterHandler | None, FilterVerdict]:
+    """Show a message to the filters that want it, and to those that want its content.
+
+    Return what run_handlers does. Content is that of an Envelope: of a request behind the message
+    itself, of a response before it, as the order of filters is reversed for responses.
+    """
+    flow, filters = call.flow, supervision.filters
+    handlers = filters.handlers(flow.key, flow.version, direction)
+    is_envelope = flow.key == ENVELOPE and filters.look_inside
+    handler: FilterHandler | None = None
+    verdict: FilterVerdict = None
+    if is_envelope and direction is Direction.RESPONSE:
+        handler, verdict = await _run_inside(message, call, supervision)
+    if verdict is None:
+        handler, verdict = await run_handlers(handlers, (message, call), supervision)
+    if verdict is None and is_envelope and direction is Direction.REQUEST:
+        handler, verdict = await _run_inside(message, call, supervision)
+    return handler, verdict
+
+
+async def _run_inside(
     message: Request | Response, call: Call, supervision: Supervision
 ) -> tuple[FilterHandler | None, FilterVerdict]:
     """Show the message inside to the filters, as run_handlers, and put back what they change."""

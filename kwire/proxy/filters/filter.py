@@ -72,7 +72,13 @@ class Misuse(LocalError):
 
 
 class Step(Generic[T]):
-    """An awaitable of a filter's coroutine, which the FilterRunner carries out."""
+    """An awaitable of a filter's coroutine, which the FilterRunner carries out.
+
+    ends_with_client: cut the connection when the client has sent its last byte, since Kafka's
+    clients do not wait for answers after that.
+    """
+
+    ends_with_client: bool = False
 
     def __await__(self) -> Generator[Step[T], T, T]:
         return (yield self)
@@ -95,11 +101,7 @@ class Ask(Step[Response]):
 
 @dataclass(frozen=True, slots=True)
 class Until(Step[T]):
-    """Wait until a callback is called. begin: gets that callback; call it once, with a value.
-
-    ends_with_client: cut the connection when the client has sent its last byte, since Kafka's
-    clients do not wait for answers after that.
-    """
+    """Wait until a callback is called. begin: gets that callback; call it once, with a value."""
 
     begin: Callable[[Callable[[T], None]], None]
     ends_with_client: bool = False

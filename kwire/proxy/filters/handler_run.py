@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from functools import partial
 from inspect import isasyncgen, isawaitable, iscoroutine, isgenerator
 from math import isfinite
 from typing import Any
@@ -77,7 +78,7 @@ class HandlerRun:
         self._supervision = supervision
 
     def __await__(self) -> Generator[Any, Any, FilterVerdict]:
-        returned = self._run(lambda: self._handler.method(*self._arguments))
+        returned = self._run(self._handler.method, *self._arguments)
         if isawaitable(returned):
             returned = yield from self._drive(returned)
         flow = self._arguments[1].flow if len(self._arguments) > 1 else None
@@ -93,10 +94,9 @@ class HandlerRun:
         error: BaseException | None = None
         wrong = 0
         while True:
-            try:
-                step = self._run(lambda: _advance(steps, value, error))  # noqa: B023
-            except _Returned as returned:
-                return returned.value
+            step, is_result = self._run(_advance, steps, value, error)
+            if is_result:
+                return step
             problem = _step_problem(step)
             if not problem:
                 if isinstance(step, Until):
@@ -113,26 +113,26 @@ class HandlerRun:
             value, error = None, Misuse(problem)
             if wrong > _WRONG_AWAITS:
                 with suppress(Exception):  # one report is enough
-                    self._run(getattr(steps, "close", lambda: None))
+                    self._run(getattr(steps, "close", _nothing))
                 raise error
 
     def _checked_until(self, step: Until[Any]) -> Until[Any]:
         """Return the same step with the method's own `begin` run, and timed, like the method."""
-        return Until(lambda resume: self._run(lambda: step.begin(resume)), step.ends_with_client)
+        return Until(partial(self._run, step.begin), step.ends_with_client)
 
     def _close(self, steps: Any) -> None:
         try:
-            self._run(getattr(steps, "close", lambda: None))
+            self._run(getattr(steps, "close", _nothing))
         except Exception as error:
             self._supervision.report_failure(self._handler, error)
 
-    def _run(self, run: Callable[[], Any]) -> Any:
+    def _run(self, run: Callable[..., Any], *arguments: Any) -> Any:
         """Run code of the method's. Raises Misuse for what is no Exception."""
         clock = self._supervision.clock
         begin = clock()
         try:
-            return run()
-        except (KeyboardInterrupt, _Returned):
+            return run(*arguments)
+        except KeyboardInterrupt:
             raise
         except StopIteration as error:
             # It would end the coroutine that awaits the method, as if that had returned.
@@ -146,21 +146,18 @@ class HandlerRun:
             self._supervision.report_duration(self._handler, clock() - begin)
 
 
-class _Returned(BaseException):
-    """The coroutine has ended with this value. No Exception, since methods' own are caught."""
-
-    def __init__(self, value: Any) -> None:
-        super().__init__(value)
-        self.value = value
-
-
-def _advance(steps: Any, value: Any, error: BaseException | None) -> Any:
+def _advance(steps: Any, value: Any, error: BaseException | None) -> tuple[Any, bool]:
+    """Return the next step and False, or what the coroutine returns and True."""
     try:
         if error is not None:
-            return steps.throw(error)
-        return next(steps) if value is None else steps.send(value)
+            return steps.throw(error), False
+        return (next(steps) if value is None else steps.send(value)), False
     except StopIteration as stop:
-        raise _Returned(stop.value) from None
+        return stop.value, True
+
+
+def _nothing() -> None:
+    """Do nothing where an awaitable has no `close`."""
 
 
 def _step_problem(step: object) -> str:

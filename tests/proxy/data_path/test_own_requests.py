@@ -24,7 +24,7 @@ def test_a_client_that_uses_up_the_ids_of_filters_costs_no_time() -> None:
     assert isinstance(pairing, PairingWithOwn)
     assert held is not None
     begin = process_time()
-    frame = pairing.begin_own(Ask(ApiVersionsRequest(), 0), held, 0.0, print, print)
+    frame = pairing.begin_own(Ask(ApiVersionsRequest(), 0), held, 0.0, print)
     assert process_time() - begin < 1.0  # it took ten seconds
     assert request_head(frame[4:]).correlation_id == LOWEST + PENDING_LIMIT - 1
 

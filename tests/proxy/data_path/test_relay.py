@@ -18,7 +18,7 @@ from kwire.proxy import (
     Proxy,
 )
 from kwire.proxy.data_path.framer import Framing
-from kwire.proxy.data_path.pass_through import NoFilters
+from kwire.proxy.data_path.pass_through import FilterStage
 from kwire.proxy.data_path.reach import Dials, Upstream
 from kwire.proxy.data_path.relay import Relay
 from tests.support.eventually import eventually
@@ -194,7 +194,7 @@ def test_a_slow_reader_has_time_for_the_rest_as_long_as_it_reads() -> None:
         Upstream((Address("127.0.0.1", 9093),), timeout=10.0, dials=(Dials(),)),
         dialogue.pairing,
         Framing(dialogue.wants, dialogue.copies),
-        NoFilters,
+        FilterStage,
         limits=Limits(drain=1.0),
         sink=dialogue.events.append,
         reached=lambda: None,
