@@ -8,7 +8,7 @@ import msgspec
 
 from kwire.capture import CaptureRecord
 from kwire.proxy.capture.records import event_records, events
-from kwire.proxy.feed.datagrams import LIMIT, BadDatagram, encode_records
+from kwire.proxy.feed.datagrams import LIMIT, BadDatagram, encode_array
 from kwire.proxy.flows.flow import Event
 from kwire.proxy.flows.text import TEXT_SHOWN, printable
 
@@ -37,7 +37,7 @@ def shorten_frames(
     The shorter frame stays whole if it takes half of the room or less. A record's `size` is still
     that of the whole frame, so that a viewer can ask for the rest.
     """
-    encoded = len(encode_records(records))
+    encoded = len(encode_array(records))
     if encoded <= room:
         return records
     lengths = [len(record.frame or b"") for record in records]

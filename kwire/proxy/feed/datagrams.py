@@ -25,7 +25,7 @@ SHORTEST_TOKEN = 16
 """Bytes, 128 random bits: whoever has recorded a datagram can try tokens without the proxy."""
 
 MAGIC = b"kwf"
-VERSION = 2
+VERSION = 3
 SEAL, FEED, SESSION, NONCE = 16, 16, 24, 16
 """Bytes of a seal, of the ids of a feed and of a session, and of a nonce."""
 
@@ -71,8 +71,12 @@ class Leave(_Message, frozen=True, tag="leave"):
 
 
 class GetFlow(_Message, frozen=True, tag="get"):
-    """Asks for a part of a flow with its whole frames; parts count from 0."""
+    """Asks for a part of a flow with its whole frames, counted from 0.
 
+    number: of the parts of one moment; others for another moment, and for a GetRules.
+    """
+
+    number: int
     flow: int
     part: int = 0
 
@@ -108,7 +112,7 @@ class Edit(_Message, frozen=True, tag="edit"):
 
 
 class GetRules(_Message, frozen=True, tag="get_rules"):
-    """Asks for a part of the rules, counted from 0; parts with one number are of one moment."""
+    """Asks for a part of the rules, as GetFlow does for one of a flow."""
 
     number: int
     part: int = 0
@@ -192,10 +196,13 @@ class Seen(_Message, frozen=True, tag="seen"):
     events: tuple[msgspec.Raw, ...]
 
 
-class FlowPart(_Message, frozen=True, tag="part"):
-    """A part of the MessagePack array of a flow's records. parts: how many, 0 if it is gone."""
+class FetchedPart(_Message, frozen=True, tag="part"):
+    """A part of the MessagePack array of a flow's records, or of the ShownRules.
 
-    flow: int
+    number: of the request that it answers. parts: how many, 0 if the flow is gone.
+    """
+
+    number: int
     part: int
     parts: int
     data: bytes = b""
@@ -214,15 +221,6 @@ class ShownRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule: dict[str, Any] = {}
 
 
-class RulesPart(_Message, frozen=True, tag="rules"):
-    """A part of the MessagePack array of ShownRule. number: of the GetRules that it answers."""
-
-    number: int
-    part: int
-    parts: int
-    data: bytes = b""
-
-
 class CommandResult(_Message, frozen=True, tag="done"):
     """Answers a command. problem: why it was refused, empty if it was done.
 
@@ -237,7 +235,7 @@ class CommandResult(_Message, frozen=True, tag="done"):
 RuleCommand = AddRule | SwitchRule | RemoveRule
 Command = SetHold | Release | Edit | RuleCommand
 FromViewer = Subscribe | Leave | GetFlow | GetRules | Command
-FromProxy = Challenge | Status | Seen | FlowPart | RulesPart | CommandResult
+FromProxy = Challenge | Status | Seen | FetchedPart | CommandResult
 
 _encoder = msgspec.msgpack.Encoder()
 _from_viewer: msgspec.msgpack.Decoder[FromViewer] = msgspec.msgpack.Decoder(FromViewer)
@@ -290,23 +288,18 @@ def decode_shown_event(data: msgspec.Raw) -> ShownEvent:
     return _decode(_shown_event, bytes(data))
 
 
-def encode_records(records: tuple[CaptureRecord, ...]) -> bytes:
-    """Encode the records of a flow, to be cut into FlowParts."""
-    return _encoder.encode(records)
+def encode_array(values: tuple[CaptureRecord, ...] | tuple[ShownRule, ...]) -> bytes:
+    """Encode the records of a flow, or the rules, to be cut into FetchedParts."""
+    return _encoder.encode(values)
 
 
 def decode_records(data: bytes) -> tuple[CaptureRecord, ...]:
-    """Decode joined FlowParts. Raises BadDatagram."""
+    """Decode the joined FetchedParts of a flow. Raises BadDatagram."""
     return _decode(_records, data)
 
 
-def encode_rules(rules: tuple[ShownRule, ...]) -> bytes:
-    """Encode rules, to be cut into RulesParts."""
-    return _encoder.encode(rules)
-
-
 def decode_rules(data: bytes) -> tuple[ShownRule, ...]:
-    """Decode joined RulesParts. Raises BadDatagram."""
+    """Decode the joined FetchedParts of the rules. Raises BadDatagram."""
     return _decode(_rules, data)
 
 

@@ -13,6 +13,7 @@ from itertools import count
 from typing import Self
 
 import asyncio_dgram
+from msgspec.structs import replace
 
 from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue, LocalError
 from kwire.net.address import Address
@@ -27,7 +28,7 @@ from kwire.proxy.feed.datagrams import (
     Command,
     CommandResult,
     Edit,
-    FlowPart,
+    FetchedPart,
     FromProxy,
     FromViewer,
     GetFlow,
@@ -35,7 +36,6 @@ from kwire.proxy.feed.datagrams import (
     Leave,
     Release,
     RemoveRule,
-    RulesPart,
     Seen,
     SetHold,
     ShownRule,
@@ -67,7 +67,7 @@ LONGEST_RULE = LIMIT - 256
 
 _BUFFER = 4 * 1024 * 1024
 
-_FeedAnswer = FlowPart | RulesPart | CommandResult
+_FeedAnswer = FetchedPart | CommandResult
 
 
 class CommandRefused(LocalError):
@@ -117,7 +117,7 @@ class Receiver:
         self._highest = self._received = self._lost_before = 0
         self._timeout = timeout
         self._numbers = count(1)
-        self._requests: dict[object, asyncio.Future[_FeedAnswer]] = {}
+        self._requests: dict[tuple[int, int], asyncio.Future[_FeedAnswer]] = {}
         self._answered = asyncio.Event()
         self._refused = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -155,16 +155,10 @@ class Receiver:
 
         Raises CommandRefused if the proxy does not keep it any more, AnswerLost.
         """
-        data, part, parts = [], 0, 1
-        while part < parts:
-            get = GetFlow(flow=number, part=part)
-            answer = await self._ask(get, (number, part))
-            assert isinstance(answer, FlowPart)
-            if not answer.parts:
-                raise CommandRefused("the proxy does not keep that flow any more")
-            data.append(answer.data)
-            part, parts = part + 1, answer.parts
-        return event_of_records(decode_records(b"".join(data)))[1]
+        data = await self._fetch(GetFlow(number=next(self._numbers), flow=number))
+        if not data:
+            raise CommandRefused("the proxy does not keep that flow any more")
+        return event_of_records(decode_records(data))[1]
 
     async def set_hold(self, expression: str | None) -> None:
         """Hold messages that match from now on; None holds no more. Raises CommandRefused."""
@@ -181,14 +175,7 @@ class Receiver:
 
     async def rules(self) -> tuple[ShownRule, ...]:
         """Return the rules of the proxy, in their order. Raises AnswerLost."""
-        number, data, part, parts = next(self._numbers), [], 0, 1
-        while part < parts:
-            get = GetRules(number=number, part=part)
-            answer = await self._ask(get, (number, part))
-            assert isinstance(answer, RulesPart)
-            data.append(answer.data)
-            part, parts = part + 1, answer.parts
-        return decode_rules(b"".join(data))
+        return decode_rules(await self._fetch(GetRules(number=next(self._numbers))))
 
     async def add_rule(self, rule: str) -> tuple[str, ...]:
         """Add a rule, YAML as in a rules file; return its name, or those of a preset's rules.
@@ -232,20 +219,33 @@ class Receiver:
         size = len(encode(command, Stamp(), self._token))
         if size > LIMIT:
             raise CommandRefused(f"a command of {size} bytes is too long, {LIMIT} are the most")
-        result = await self._ask(command, command.number)
+        result = await self._ask(command)
         await self._subscribe()
         assert isinstance(result, CommandResult)
         if result.problem:
             raise CommandRefused(result.problem)
         return result
 
-    async def _ask(self, message: GetFlow | GetRules | Command, key: object) -> _FeedAnswer:
+    async def _fetch(self, get: GetFlow | GetRules) -> bytes:
+        """Return the joined parts of what is asked for, b"" if it is gone. Raises AnswerLost."""
+        data: list[bytes] = []
+        parts = 1
+        while len(data) < parts:
+            part = len(data)
+            answer = await self._ask(replace(get, part=part), part)
+            assert isinstance(answer, FetchedPart)
+            data.append(answer.data)
+            parts = answer.parts
+        return b"".join(data)
+
+    async def _ask(self, message: GetFlow | GetRules | Command, part: int = 0) -> _FeedAnswer:
         """Send a request until it is answered, or the session has ended.
 
         The proxy executes a command once in a session. In the next it would execute it again, and
         the numbers of flows may have become those of others.
         """
         session = self._session
+        key = message.number, part
         answer: asyncio.Future[_FeedAnswer] = asyncio.get_running_loop().create_future()
         self._requests[key] = answer
         try:
@@ -337,12 +337,10 @@ class Receiver:
                     shown_event = decode_shown_event(data)
                     number, event = event_of_records(shown_event.records)
                     self._take(FeedEvent(number, event, shown_event.held))
-            case FlowPart():
-                self._resolve((message.flow, message.part), message)
-            case RulesPart():
+            case FetchedPart():
                 self._resolve((message.number, message.part), message)
             case CommandResult():
-                self._resolve(message.number, message)
+                self._resolve((message.number, 0), message)
 
     def _handle_status(self, status: Status) -> None:
         self._highest = max(self._highest, status.sequence)
@@ -351,7 +349,7 @@ class Receiver:
         self._answered.set()
         self._on_status()
 
-    def _resolve(self, key: object, answer: _FeedAnswer) -> None:
+    def _resolve(self, key: tuple[int, int], answer: _FeedAnswer) -> None:
         future = self._requests.get(key)
         if future is not None and not future.done():
             future.set_result(answer)

@@ -32,13 +32,12 @@ from kwire.proxy.feed.datagrams import (
     Command,
     CommandResult,
     Edit,
-    FlowPart,
+    FetchedPart,
     FromProxy,
     FromViewer,
     GetFlow,
     GetRules,
     Leave,
-    RulesPart,
     Seen,
     ShownEvent,
     Stamp,
@@ -47,8 +46,7 @@ from kwire.proxy.feed.datagrams import (
     check_token,
     decode_from_viewer,
     encode,
-    encode_records,
-    encode_rules,
+    encode_array,
     encode_shown_event,
 )
 from kwire.proxy.feed.recent_events import RecentEvents
@@ -67,6 +65,9 @@ BACKLOG = 1000
 
 PART_SIZE = ROOM
 """Bytes of one part of a flow or of the rules."""
+
+FETCHED = 16 * 1024 * 1024
+"""Bytes of encoded flows and rules that are kept while viewers fetch their parts."""
 
 GATHER = 0.1
 """Seconds for which events are collected, so that one datagram carries many.
@@ -122,8 +123,7 @@ class Feed:
         self._waiting = 0
         self._filled = asyncio.Event()
         self._announced = asyncio.Event()
-        self._parts: dict[int, bytes] = {}
-        self._changes = 0
+        self._fetched: dict[tuple[Viewer, int], bytes] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self.name = uuid_text(run)
         self.ignored = 0
@@ -136,8 +136,6 @@ class Feed:
     def __call__(self, event: Event) -> None:
         """Take an event from the data path."""
         number = self._held.pop(event, None) if isinstance(event, Flow) else None
-        if number is not None:
-            self._forget(number)
         item = _Send(next(self._numbers) if number is None else number, time.monotonic(), event)
         self._recent.add(item.number, item.monotonic, event)
         if isinstance(event, Notice) and event.kind is NoticeKind.BYPASSED:
@@ -150,7 +148,6 @@ class Feed:
         # Its request may have been held before its response: the flow keeps its number.
         if number is None:
             number = self._held[flow] = next(self._numbers)
-        self._forget(number)
         self._enqueue(_Send(number, time.monotonic(), flow, held=True))
 
     async def __aenter__(self) -> Self:
@@ -327,11 +324,9 @@ class Feed:
             return self._status(viewer)
         if isinstance(message, Leave):
             self._viewers.remove(viewer)
-        elif isinstance(message, GetFlow):
+        elif isinstance(message, GetFlow | GetRules):
             # One part for one request: a small datagram must never cause many.
-            return await self._flow_part(message)
-        elif isinstance(message, GetRules):
-            return self._rules_part(message, viewer)
+            return await self._part(message, viewer)
         else:
             return self._execute(message, viewer)
         return None
@@ -366,55 +361,40 @@ class Feed:
         held = () if self._controls is None else self._controls.held
         return (self._held[flow] for flow in held if flow in self._held)
 
-    async def _flow_part(self, message: GetFlow) -> FlowPart:
-        data = await self._encode_whole(message.flow)
-        parts = -(-len(data) // PART_SIZE)
-        start = max(message.part, 0) * PART_SIZE
-        part = data[start : start + PART_SIZE]
-        return FlowPart(flow=message.flow, part=message.part, parts=parts, data=part)
+    async def _part(self, message: GetFlow | GetRules, viewer: Viewer) -> FetchedPart:
+        """Return a part of what a viewer fetches, as it was at the first request of this number.
 
-    def _rules_part(self, message: GetRules, viewer: Viewer) -> RulesPart:
-        """Return a part of the rules as they were at the first GetRules with this number.
-
-        The rules may change while a viewer fetches the parts.
+        A held message and the rules may change while the viewer asks for one part after the other.
         """
-        if viewer.rules is None or viewer.rules[0] != message.number:
-            rules = () if self._controls is None else self._controls.shown_rules
-            viewer.rules = message.number, encode_rules(rules)
-        data = viewer.rules[1]
+        key = viewer, message.number
+        data = self._fetched.get(key)
+        if data is None:
+            data = await self._encode_whole(message)
+            if len(data) > PART_SIZE:
+                self._keep(key, data)
         start = max(message.part, 0) * PART_SIZE
-        return RulesPart(
+        return FetchedPart(
             number=message.number,
             part=message.part,
             parts=-(-len(data) // PART_SIZE),
             data=data[start : start + PART_SIZE],
         )
 
-    async def _encode_whole(self, number: int) -> bytes:
-        """Return the encoded records of a flow, empty if it is gone."""
-        if number in self._parts:
-            return self._parts[number]
-        held = self._flow_of(number)
-        snapshot = None if held is None else self._snapshot(held)
-        recent = self._recent.get(number)
-        if snapshot is not None:
-            recent = time.monotonic(), snapshot
-        if recent is None:
-            return b""
-        changes = self._changes
-        data = encode_records(await self._records(number, *recent))
-        if changes != self._changes:  # a flow changed meanwhile: this may be its former state
-            return data
-        # Kept for the other parts of the same flow, which a viewer asks for one by one.
-        while len(self._parts) >= 4:
-            del self._parts[next(iter(self._parts))]
-        self._parts[number] = data
-        return data
+    def _keep(self, key: tuple[Viewer, int], data: bytes) -> None:
+        self._fetched[key] = data
+        while len(self._fetched) > 1 and sum(map(len, self._fetched.values())) > FETCHED:
+            del self._fetched[next(iter(self._fetched))]
 
-    def _forget(self, number: int) -> None:
-        """Forget the encoded form of a flow, which has changed."""
-        self._changes += 1
-        self._parts.pop(number, None)
+    async def _encode_whole(self, message: GetFlow | GetRules) -> bytes:
+        """Return the encoded rules, or records of a flow, which are empty if it is gone."""
+        if isinstance(message, GetRules):
+            return encode_array(() if self._controls is None else self._controls.shown_rules)
+        held = self._flow_of(message.flow)
+        snapshot = None if held is None else self._snapshot(held)
+        event = self._recent.get(message.flow)
+        if snapshot is not None:
+            event = time.monotonic(), snapshot
+        return b"" if event is None else encode_array(await self._records(message.flow, *event))
 
     def _flow_of(self, number: int) -> Flow | None:
         return next((flow for flow, held in self._held.items() if held == number), None)
@@ -428,7 +408,6 @@ class Feed:
         by = str(Address(*viewer.address[:2]))
         viewer.result = result = self._controls.execute(command, self._flow_of, by)
         if isinstance(command, Edit) and not result.problem:
-            self._forget(command.flow)
             flow = self._flow_of(command.flow)
             if flow is not None:
                 self._enqueue(_Send(command.flow, time.monotonic(), flow, held=True))

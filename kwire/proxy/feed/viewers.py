@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from kwire.proxy.feed.datagrams import SESSION, CommandResult, Stamp
-from kwire.proxy.feed.sessions import ReplayWindow, Session, milliseconds
+from kwire.proxy.feed.sessions import Session, milliseconds
 
 LEASE = 10.0
 """Seconds after the last Subscribe at which a viewer is removed; it renews well before."""
@@ -29,8 +29,7 @@ class Viewer:
 
     until: seconds since the feed was started, when its lease ends. sequence: of the latest event
     for it, sent or lost. result: of its latest command, to answer a repeated command without
-    executing it again. rules: the number of its latest GetRules, and the encoded rules of that
-    moment.
+    executing it again.
     """
 
     address: ViewerAddress
@@ -38,7 +37,6 @@ class Viewer:
     until: float
     sequence: int = 0
     result: CommandResult | None = None
-    rules: tuple[int, bytes] | None = None
 
 
 class Viewers:
@@ -51,7 +49,7 @@ class Viewers:
         self._feed = feed
         self._secret = secret
         self._numbers = count(1)
-        self._begun = ReplayWindow()
+        self._begun = 0  # the number of the last challenge whose session has begun
         self._known: dict[ViewerAddress, Viewer] = {}
 
     def __iter__(self) -> Iterator[Viewer]:
@@ -83,15 +81,16 @@ class Viewers:
     def begin(self, address: ViewerAddress, stamp: Stamp, now: float) -> Viewer | None:
         """Begin the session of a challenge, in place of another with the address.
 
-        Returns None if no challenge was sent to the address with this id, or if its session began
-        before: what was recorded of it brings no viewer back.
+        Returns None if no challenge was sent to the address with this id, or if its session or that
+        of a later challenge began before: what was recorded of it brings no viewer back.
         """
         number = stamp.session[:_NUMBER]
         if not hmac.compare_digest(stamp.session, self._session_id(number, address)):
             return None
         session = Session(self._feed, stamp.session)
-        if not session.take(stamp, now) or not self._begun.take(int.from_bytes(number)):
+        if not session.take(stamp, now) or int.from_bytes(number) <= self._begun:
             return None
+        self._begun = int.from_bytes(number)
         self._known[address] = viewer = Viewer(address, session, now + LEASE)
         return viewer
 

@@ -20,7 +20,7 @@ from kwire.proxy.feed.datagrams import (
     ShownEvent,
     Stamp,
     encode,
-    encode_records,
+    encode_array,
     encode_shown_event,
 )
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
@@ -59,7 +59,7 @@ def test_a_long_answer_is_cut_and_still_says_how_long_it_was() -> None:
     assert sent.response_copy.startswith(came.response_copy)
     (problem,) = DecodedFlow(came).problems
     assert "bytes were copied" in problem
-    assert ROOM - 8 < len(encode_records(shorten_frames(records_of_event(sent, 7, "feed")))) <= ROOM
+    assert ROOM - 8 < len(encode_array(shorten_frames(records_of_event(sent, 7, "feed")))) <= ROOM
 
 
 def test_two_long_frames_share_the_room() -> None:
@@ -95,7 +95,7 @@ def test_no_secret_leaves_the_proxy() -> None:
     secret = b"\x00alice\x00sesame"
     sent = flow(SaslAuthenticateRequest(auth_bytes=secret), SaslAuthenticateResponse(), 2).flow
     assert secret in (sent.request_copy or b"")
-    assert b"sesame" not in encode_records(records_of_event(sent, 7, "feed"))
+    assert b"sesame" not in encode_array(records_of_event(sent, 7, "feed"))
 
 
 def test_records_that_are_no_event_are_refused() -> None:

@@ -15,7 +15,7 @@ from kwire.proxy.feed.datagrams import (
     Challenge,
     CommandResult,
     Edit,
-    FlowPart,
+    FetchedPart,
     FromProxy,
     FromViewer,
     GetFlow,
@@ -46,7 +46,7 @@ STAMPED = b"F" * 16 + b"S" * 24 + bytes.fromhex("0000000000000102 00000100000000
 VIEWERS: list[FromViewer] = [
     Subscribe(nonce=b"n", backlog=9),
     Leave(),
-    GetFlow(flow=3, part=1),
+    GetFlow(number=4, flow=3, part=1),
     SetHold(number=1, expression="~api Vote"),
     Release(number=2, flow=3, how="drop"),
     Edit(number=3, flow=3, path="a.b", value="1"),
@@ -55,17 +55,17 @@ PROXYS: list[FromProxy] = [
     Challenge(nonce=b"n"),
     Status(feed="f", sequence=2, seconds=10.0, held=(3,), hold="~api Vote", controls=True),
     Seen(sequence=1, events=(encode_shown_event(SHOWN),)),
-    FlowPart(flow=3, part=0, parts=2, data=b"x"),
+    FetchedPart(number=4, part=0, parts=2, data=b"x"),
     CommandResult(number=1, problem="no"),
 ]
 
 
 def test_a_datagram_is_what_the_documentation_says() -> None:
     body = bytes.fromhex("82 a4") + b"type" + b"\xa9subscribe" + b"\xa5nonce" + b"\xc4\x01n"
-    sealed = b"kwf\x02" + STAMPED + body
+    sealed = b"kwf\x03" + STAMPED + body
     seal = hmac.new(b"token", sealed, hashlib.sha256).digest()[:16]
     data = encode(Subscribe(nonce=b"n"), STAMP, b"token")
-    assert data == b"kwf\x02" + seal + STAMPED + body
+    assert data == b"kwf\x03" + seal + STAMPED + body
 
 
 def test_a_first_datagram_has_a_stamp_of_zeros() -> None:
@@ -74,8 +74,8 @@ def test_a_first_datagram_has_a_stamp_of_zeros() -> None:
 
 def sealed(body: bytes) -> bytes:
     """Seal a map without a token, under a stamp of zeros."""
-    seal = hmac.digest(b"", b"kwf\x02" + bytes(56) + body, "sha256")[:16]
-    return b"kwf\x02" + seal + bytes(56) + body
+    seal = hmac.digest(b"", b"kwf\x03" + bytes(56) + body, "sha256")[:16]
+    return b"kwf\x03" + seal + bytes(56) + body
 
 
 @pytest.mark.parametrize("message", VIEWERS, ids=lambda one: type(one).__name__)
@@ -102,11 +102,11 @@ def test_keys_that_a_reader_does_not_know_are_passed_over() -> None:
 WRONG = {
     "nothing": (b"", "not a datagram of a feed"),
     "another protocol": (b"GET / HTTP/1.1\r\nhost: a\r\n\r\n", "not a datagram of a feed"),
-    "an earlier version": (b"kwf\x01" + bytes(90), "version 1 of the feed, where 2 is spoken"),
+    "an earlier version": (b"kwf\x02" + bytes(90), "version 2 of the feed, where 3 is spoken"),
     "a part": (encode(Leave(), STAMP, b"")[:75], "a datagram that ends after 75 bytes"),
     "another token": (encode(Leave(), STAMP, b"other"), "sealed with another token, or damaged"),
     "a proxy's": (encode(Challenge(nonce=b""), STAMP, b""), "not a message of the feed"),
-    "a field of another type": (encode(GetFlow(flow="x"), STAMP, b""), "not a message"),  # type: ignore[arg-type]
+    "a field of another type": (encode(GetFlow(number=1, flow="x"), STAMP, b""), "not a message"),  # type: ignore[arg-type]
     "a deep one": (sealed(b"\x81\xa1x" + b"\x91" * 8000 + b"\xc0"), "not a message of the feed"),
 }
 

@@ -228,8 +228,8 @@ async def test_a_viewer_without_the_token_sees_nothing(monkeypatch: pytest.Monke
 
 
 def sealed(body: bytes) -> bytes:
-    seal = hmac.digest(b"", b"kwf\x02" + bytes(56) + body, "sha256")[:16]
-    return b"kwf\x02" + seal + bytes(56) + body
+    seal = hmac.digest(b"", b"kwf\x03" + bytes(56) + body, "sha256")[:16]
+    return b"kwf\x03" + seal + bytes(56) + body
 
 
 async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
@@ -240,7 +240,7 @@ async def test_a_viewer_survives_whatever_the_proxy_sends() -> None:
     wrong = [
         b"",
         b"\xff" * 5000,
-        b"kwf\x03" + bytes(90),
+        b"kwf\x04" + bytes(90),
         sealed(b"\xc1"),
         sealed(b"\xdd\xff\xff\xff\xff"),
         sealed(b"\x81\xa1x" + b"\x91" * 8000),

@@ -10,7 +10,8 @@ import pytest
 
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow, Outcome
-from kwire.proxy.feed.datagrams import Release
+from kwire.proxy.feed import sender
+from kwire.proxy.feed.datagrams import GetFlow, GetRules, Release
 from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.feed.sender import Feed
 from tests.support.eventually import eventually
@@ -183,19 +184,40 @@ async def test_what_cannot_be_done_is_said() -> None:
             await one.set_hold(None)
 
 
-async def test_a_held_message_is_encoded_once_for_all_its_parts_until_it_is_edited() -> None:
+async def test_a_held_message_is_encoded_once_for_all_its_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A viewer asks for the parts one by one, and a message may have 100 MiB."""
+    monkeypatch.setattr(sender, "PART_SIZE", 50)
     shown = ShownEvents()
     async with traffic() as run, viewer(run.feed.address, shown) as one, held(run, one, shown):
-        number = shown.held[0].number
-        before = await run.feed._encode_whole(number)
-        assert await run.feed._encode_whole(number) is before
+        number, encoded = shown.held[0].number, 0
+        encode = run.feed._encode_whole
+
+        async def count(message: GetFlow | GetRules) -> bytes:
+            nonlocal encoded
+            encoded += 1
+            return await encode(message)
+
+        monkeypatch.setattr(run.feed, "_encode_whole", count)
+
+        async def fetch() -> Flow:
+            flow = await one.complete_event(number)
+            assert isinstance(flow, Flow)
+            return flow
+
+        assert b"edited" not in ((await fetch()).request_copy or b"")
+        assert encoded == 1
         await one.edit(number, "cluster_id", "edited")
-        after = await run.feed._encode_whole(number)
-        assert b"edited" in after
+        assert b"edited" in ((await fetch()).request_copy or b"")
         await one.release(number)
         await eventually(lambda: len(shown.flows) == 1)
-        assert b"ANSWERED" in await run.feed._encode_whole(number)
+        assert (await fetch()).outcome is Outcome.ANSWERED
+        assert encoded == 3
+        monkeypatch.setattr(sender, "FETCHED", 2000)
+        for _ in range(20):
+            await fetch()
+        assert 1000 < sum(map(len, run.feed._fetched.values())) <= 2000
 
 
 async def test_a_command_that_comes_twice_is_done_once() -> None:
@@ -207,6 +229,6 @@ async def test_a_command_that_comes_twice_is_done_once() -> None:
     ):
         number = next(one._numbers)
         release = Release(number=number, flow=shown.held[0].number)
-        answers = [await one._ask(release, number) for _ in range(2)]
+        answers = [await one._ask(release) for _ in range(2)]
         assert answers[0] == answers[1]
         assert await reader.readexactly(len(GRANTED)) == GRANTED

@@ -104,7 +104,7 @@ async def test_an_answer_that_is_lost_does_not_make_a_command_be_done_twice(
         await one.reached()
         answered = one._resolve
 
-        def lose(key: object, answer: receiver._FeedAnswer) -> None:
+        def lose(key: tuple[int, int], answer: receiver._FeedAnswer) -> None:
             nonlocal lost
             lost -= 1
             if lost < 0:
@@ -143,11 +143,11 @@ async def test_a_long_list_comes_whole_while_hits_are_counted(
             entry.filter.hits = 126  # two more, and it takes another byte
         ask, parts = one._ask, 0
 
-        async def ask_after_a_vote(message: GetRules, key: object) -> receiver._FeedAnswer:
+        async def ask_after_a_vote(message: GetRules, part: int) -> receiver._FeedAnswer:
             nonlocal parts
             parts += 1
             await run.vote()
-            return await ask(message, key)
+            return await ask(message, part)
 
         monkeypatch.setattr(one, "_ask", ask_after_a_vote)
         assert [rule.hits for rule in await one.rules()] == [127] * 100

@@ -3,7 +3,7 @@
 import pytest
 
 from kwire.proxy.feed.datagrams import Stamp
-from kwire.proxy.feed.sessions import PATIENCE, REORDERED
+from kwire.proxy.feed.sessions import PATIENCE
 from kwire.proxy.feed.viewers import LEASE, VIEWER_LIMIT, Viewer, ViewerAddress, Viewers
 
 HERE, THERE = ("127.0.0.1", 5000), ("127.0.0.1", 5001)
@@ -63,9 +63,18 @@ def test_a_challenge_of_another_run_or_of_long_ago_begins_nothing() -> None:
 def test_challenges_that_nobody_uses_cost_the_others_nothing() -> None:
     viewers = feed_viewers()
     stamp = answer_to(viewers, HERE)
-    for _ in range(REORDERED * 2):
+    for _ in range(1000):
         viewers.challenge(THERE, 0.0)
     assert viewers.begin(HERE, stamp, 0.0) is not None
+
+
+def test_of_two_that_come_at_once_the_earlier_one_may_have_to_ask_again() -> None:
+    viewers = feed_viewers()
+    here, there = answer_to(viewers, HERE), answer_to(viewers, THERE)
+    assert viewers.begin(THERE, there, 0.0) is not None
+    assert viewers.begin(HERE, here, 0.0) is None
+    assert begin(viewers, HERE) in viewers
+    assert len(viewers) == 2
 
 
 def test_a_viewer_that_does_not_renew_is_forgotten() -> None:
