@@ -103,12 +103,3 @@ def quorum_record(message: QuorumMessage, *, timestamp: int = -1) -> Record:
     """Return the record of a message, at the version that the message itself names."""
     key = _KEY.pack(0, _TYPE_OF[type(message)])
     return Record(key=key, value=message.encode(message.version), timestamp=timestamp)
-
-
-def end_transaction_record(
-    *, commit: bool, coordinator_epoch: int, timestamp: int = -1, version: int = 0
-) -> Record:
-    """Return the marker that ends a transaction in a partition (KIP-98)."""
-    type = ControlRecordType.COMMIT if commit else ControlRecordType.ABORT
-    body = EndTxnMarker(coordinator_epoch=coordinator_epoch).encode(version)
-    return Record(key=_KEY.pack(0, type), value=_VERSION.pack(version) + body, timestamp=timestamp)

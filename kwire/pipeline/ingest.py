@@ -9,19 +9,17 @@ If it ends before step 3, whatever ends it, the tables are as before.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from kwire.pipeline.arrow_tasks import RecordBatches
 from kwire.pipeline.opening import ensure_no_plain_tables
 from kwire.pipeline.reading.avro import read_avro
 from kwire.pipeline.reading.planning import SPLIT, Slice, plan, plan_in_tasks, split_for
-from kwire.pipeline.reading.source import KwireSource
 from kwire.pipeline.reading.storage import CAPTURED, LOGGED, File, find
 from kwire.pipeline.schemas import OF_CAPTURES, OF_LOGS
 from kwire.pipeline.store.full import StorageFull, is_full
@@ -121,13 +119,6 @@ def readable(paths: Sequence[str]) -> list[File]:
 
 HEADERS = 64
 """Files whose headers the driver opens by itself."""
-
-
-def read_kwire(spark: SparkSession, paths: Sequence[str], rows: str, split: int) -> DataFrame:
-    """Read `frames` (CAPTURED) or `records` (LOGGED) of files through the data source in Python."""
-    spark.dataSource.register(KwireSource)
-    reader = spark.read.format("kwire").option("rows", rows).option("split", str(split))
-    return reader.option("paths", json.dumps(list(paths))).load()
 
 
 class _Ingestion:

@@ -97,8 +97,5 @@ class ZooKeeper(Protocol):
     def add_listener(self, listener: SessionListener) -> None:
         """Call the listener for each event of the session from now on."""
 
-    def remove_listener(self, listener: SessionListener) -> None:
-        """Do not call the listener any more; do nothing if it was not added."""
-
     async def close(self) -> None:
         """End the session, with its ephemeral znodes. Watches and listeners are not called."""

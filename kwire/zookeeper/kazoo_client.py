@@ -162,11 +162,6 @@ class KazooZooKeeper:
         """Call the listener for each event of the session from now on."""
         self._listeners.append(listener)
 
-    def remove_listener(self, listener: SessionListener) -> None:
-        """Do not call the listener any more."""
-        if listener in self._listeners:
-            self._listeners.remove(listener)
-
     async def close(self) -> None:
         """End the session. A server that does not answer is given two seconds."""
         if self._state is None:

@@ -5,7 +5,6 @@ import pytest
 from kwire.batches import Record, build_batch, read_batches
 from kwire.batches.control_records import (
     ControlRecordType,
-    end_transaction_record,
     quorum_record,
     read_control_record,
 )
@@ -14,6 +13,7 @@ from kwire.errors import BatchError, DecodeError
 from kwire.messages.data.end_txn_marker import EndTxnMarker
 from kwire.messages.data.leader_change_message import LeaderChangeMessage, Voter
 from kwire.messages.records.feature_level import FeatureLevelRecord
+from tests.support.transaction_markers import end_transaction_record
 
 
 def test_a_leader_change_goes_through_a_control_batch() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kwire.batches import Record, RecordBatch, build_batch
-from kwire.batches.control_records import ControlRecordType, end_transaction_record
+from kwire.batches.control_records import ControlRecordType
 from kwire.fault_lab import stored_records as rules
 from kwire.fault_lab.history import Fate, RecordedOperation
 from kwire.fault_lab.stored_records import (
@@ -16,6 +16,7 @@ from kwire.fault_lab.stored_records import (
     check_transactions,
     visible_numbers,
 )
+from tests.support.transaction_markers import end_transaction_record
 
 
 def append(*numbers: int, at: int | None, fate: Fate = Fate.OK) -> RecordedOperation:

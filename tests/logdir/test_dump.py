@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kwire.batches import Record, build_batch
-from kwire.batches.control_records import end_transaction_record
 from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
 from kwire.errors import InvalidValue
 from kwire.logdir.dump import Dump, record_type_name
@@ -17,6 +16,7 @@ from kwire.logdir.lock import DirectoryLock
 from kwire.messages.index import METADATA_RECORDS
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.messages.registry import metadata_record
+from tests.support.transaction_markers import end_transaction_record
 
 SEGMENT = "00000000000000000000.log"
 

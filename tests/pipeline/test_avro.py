@@ -13,9 +13,9 @@ from kwire.capture import CaptureFile, RecordEncoder
 from kwire.capture.encoding import long_bytes
 from kwire.capture.schema import schema
 from kwire.pipeline.decoding import CAPTURED
-from kwire.pipeline.ingest import read_kwire
 from kwire.pipeline.packages import AVRO, coordinates
 from kwire.pipeline.reading.avro import read_avro
+from kwire.pipeline.reading.source import KwireSource
 from real_kafka import artifact
 from tests.support.capture.capture_records import KINDS, record, write
 
@@ -47,7 +47,8 @@ def test_both_readers_give_the_same_rows(avro: SparkSession, tmp_path: Path) -> 
     write(tmp_path / "night.avro", list(KINDS))
     first_version(tmp_path / "older.avro")
     theirs = read_avro(avro, [str(tmp_path)])
-    ours = read_kwire(avro, [str(tmp_path)], "frames", 1 << 20)
+    avro.dataSource.register(KwireSource)
+    ours = avro.read.format("kwire").load(str(tmp_path))
     assert theirs.columns == CAPTURED.names
     rows = [tuple(row) for row in ours.drop("file").orderBy("event", "kind").collect()]
     assert [tuple(row) for row in theirs.drop("file").orderBy("event", "kind").collect()] == rows

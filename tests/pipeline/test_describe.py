@@ -2,9 +2,9 @@
 
 import pytest
 
-from kwire.pipeline.describe import markdown
 from kwire.pipeline.schemas import TABLES
 from tests.support.paths import DOCS
+from tests.support.pipeline.table_markdown import markdown
 
 DOCUMENT = DOCS / "pipeline.md"
 

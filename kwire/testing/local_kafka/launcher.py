@@ -1,9 +1,8 @@
-"""The protocols of launchers: a site for the nodes of one cluster, a machine for each node."""
+"""The protocols of places for nodes: a site for those of one cluster, a machine for each node."""
 
 from subprocess import CompletedProcess
 from typing import Protocol
 
-from kwire.testing.local_kafka.maven import Progress
 from kwire.testing.local_kafka.node import KafkaNode, NodeListener
 
 TOOL_TIMEOUT = 120.0
@@ -63,20 +62,3 @@ class Site(Protocol):
 
     def close(self) -> None:
         """End every node and remove every trace. Nothing can be started here afterwards."""
-
-
-class Launcher(Protocol):
-    """One way to run Kafka nodes on this machine."""
-
-    @property
-    def name(self) -> str:
-        """The launcher's name for people: ``local`` or ``container``."""
-
-    def look(self) -> None:
-        """Look for Java, or for a Docker engine. Raises KafkaUnavailable if there is none."""
-
-    def site(self, version: str, progress: Progress) -> Site:
-        """Prepare what nodes of a version need: Java, jars, an image.
-
-        Raises KafkaUnavailable if this machine lacks one of them.
-        """

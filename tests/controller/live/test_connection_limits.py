@@ -15,7 +15,7 @@ from kwire.messages.a44_incremental_alter_configs import (
 from kwire.messages.config_resource import ResourceType
 from kwire.net.address import Address
 from kwire.net.connection import Connection
-from kwire.testing.local_kafka.launcher import Launcher
+from real_kafka.choice import Launcher
 from tests.support.controller.live.static_controller import StaticJava, StaticKwire
 from tests.support.controller.server.echo_listener import VERSIONS, answered
 from tests.support.eventually import eventually

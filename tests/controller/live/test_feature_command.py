@@ -24,10 +24,11 @@ from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.messages.records.no_op import NoOpRecord
 from kwire.messages.records.register_controller import RegisterControllerRecord
-from kwire.testing.local_kafka.launcher import Launcher, Site
+from kwire.testing.local_kafka.launcher import Site
 from kwire.testing.local_kafka.node import KafkaNode, KnownQuorum
 from kwire.testing.local_kafka.running import RunningNode
 from real_kafka import NodeFailed
+from real_kafka.choice import Launcher
 from tests.support.controller.live.feature_steps import (
     CONTROLLERS,
     SERVERS,

@@ -40,8 +40,8 @@ from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.metadata_versions import LATEST_PRODUCTION, METADATA_VERSION, MINIMUM, NAMES
 from kwire.messages.records.feature_level import FeatureLevelRecord
 from kwire.net.connection import Connection
-from kwire.testing.local_kafka.launcher import Launcher
 from kwire.testing.local_kafka.node import KnownQuorum
+from real_kafka.choice import Launcher
 from tests.support.controller.live.admin_session import leader_of
 from tests.support.controller.live.java_nodes import segment
 from tests.support.controller.live.static_controller import StaticJava, StaticKwire

@@ -33,7 +33,8 @@ from kwire.migration.node.extension import MigrationExtension
 from kwire.migration.node.writer import MigrationWriter
 from kwire.net.connection import Connection
 from kwire.net.negotiation import VersionRange
-from kwire.testing.local_kafka.launcher import Launcher, Site
+from kwire.testing.local_kafka.launcher import Site
+from real_kafka.choice import Launcher
 from real_kafka.zookeeper import ZooKeeperServer
 from tests.support.controller.live.admin_session import Step, leader_of
 from tests.support.controller.live.answer_differences import differences, flat

@@ -5,10 +5,10 @@ from typing import Any
 
 from breaking import Break, SeenRequest, changes, gives_error, repairs, sets
 from kwire.batches import RecordBatch, build_batch, read_batches
-from kwire.batches.control_records import end_transaction_record
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a24_add_partitions_to_txn import AddPartitionsToTxnRequest
 from kwire.messages.a26_end_txn import EndTxnRequest
+from tests.support.transaction_markers import end_transaction_record
 
 _CODE = "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code"
 _ACCEPTED = gives_error(EndTxnRequest, 0)

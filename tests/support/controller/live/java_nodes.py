@@ -20,10 +20,10 @@ from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
 from kwire.net.sasl import Credentials
-from kwire.testing.local_kafka.launcher import Launcher
 from kwire.testing.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
 from kwire.text.ids import uuid_text
 from real_kafka import Address, Cluster, RunningNode, free_port
+from real_kafka.choice import Launcher
 from tests.support.eventually import eventually
 
 QUICK_BROKER = {
