@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import WrongProperty
 
 _PART = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)"""

@@ -12,8 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from kwire.errors import InvalidValue
 from kwire.net.jaas import login_module
 from kwire.net.sasl import Credentials, Mechanism
-from kwire.net.wrong_property import WrongProperty
-from kwire.text.properties import TOKEN_COMMAND
+from kwire.text.properties import TOKEN_COMMAND, WrongProperty
 
 if TYPE_CHECKING:
     from kwire.net.bearer_token import TokenSource

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwire.net.wrong_property import WrongProperty, located
+from kwire.text.properties import WrongProperty, located
 
 if TYPE_CHECKING:
     from kwire.net.sasl import Credentials

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.errors import InvalidValue
-from kwire.net.wrong_property import WrongProperty, located
+from kwire.text.properties import WrongProperty, located
 from kwire.text.untrusted import whole_number
 
 OPERATION = 60.0

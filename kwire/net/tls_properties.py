@@ -10,7 +10,7 @@ from kwire.errors import InvalidValue
 from kwire.net.pem import read_store
 from kwire.net.stores import TlsStore
 from kwire.net.tls import VERSIONS, ClientTls
-from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import WrongProperty
 
 TLS_KNOWN = {
     "ssl.truststore.type",

@@ -8,9 +8,9 @@ import fsspec
 from pyspark.sql import DataFrame, Observation
 
 from kwire.errors import LocalError
-from kwire.pipeline.counting import count_rows
 from kwire.pipeline.schemas import PARTITIONED
 from kwire.pipeline.store.location import absolute, of_hadoop
+from kwire.pipeline.writing.reports import count_rows
 
 
 class NotFree(LocalError):

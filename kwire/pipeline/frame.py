@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from kwire.codec.declaration import Message
 from kwire.codec.engine import Engine
 from kwire.errors import EncodeError, KwireError
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.headers import RequestHeader, ResponseHeader
 from kwire.messages.registry import request, response
 from kwire.net.frames import (
@@ -16,14 +18,20 @@ from kwire.net.frames import (
     request_header_version,
     response_header_version,
 )
-from kwire.pipeline.body import json, printable, replace_fields, replacements
-from kwire.pipeline.topic_bytes import topic_bytes
+from kwire.pipeline.body import id_text, json, printable, replace_fields, replacements
 from kwire.proxy.flows.walk import failures, has_failures
+from kwire.text.ids import ZERO_UUID
 
 STATUSES = DECODED, CUT, ABSENT, UNDECODABLE = "DECODED", "CUT", "ABSENT", "UNDECODABLE"
 
 _NO_ERRORS: list[dict[str, Any]] = []
 """Of most messages: one list for all of them, which nobody changes."""
+
+_TOPIC_FIELDS: dict[type[Message], tuple[str, str, str]] = {
+    ProduceRequest: ("topic_data", "name", "partition_data"),
+    FetchResponse: ("responses", "topic", "partitions"),
+}
+"""Of the messages with record batches by topic: their topics, and these' names and partitions."""
 
 
 class DecodedColumns(NamedTuple):
@@ -91,7 +99,7 @@ def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) 
         identical = headers.encode(header) + messages.encode(body) == frame
     except EncodeError:
         identical = False
-    topics = topic_bytes(body)  # before the record batches are taken out
+    topics = _topic_bytes(body)  # before the record batches are taken out
     records_bytes = replace_fields(body, replacements(type(body), bodies))
     return DecodedColumns(
         DECODED,
@@ -131,3 +139,22 @@ def _errors(body: Message) -> list[dict[str, Any]]:
         }
         for failure in failures(body)
     ]
+
+
+def _topic_bytes(body: Message) -> list[dict[str, Any]] | None:
+    """Return TOPICS of a message with its record batches; None if it is neither of the two."""
+    fields = _TOPIC_FIELDS.get(type(body))
+    if fields is None:
+        return None
+    topics, name, partitions = fields
+    counts: list[dict[str, Any]] = []
+    for topic in getattr(body, topics):
+        count = 0
+        for partition in getattr(topic, partitions):
+            if partition.records:
+                count += len(partition.records)
+        if count:
+            id_ = None if topic.topic_id == ZERO_UUID else id_text(topic.topic_id)
+            title = printable(getattr(topic, name)) or None
+            counts.append({"topic": title, "topic_id": id_, "records_bytes": count})
+    return counts

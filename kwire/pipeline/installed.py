@@ -1,7 +1,12 @@
-"""Checks that this environment can run Spark: PySpark, what it needs, and a Java for it."""
+"""Checks that this environment can run Spark: PySpark, what it needs, and a Java for it.
+
+Some packages of Spark are not in PySpark: its JVM loads them, at the version of this PySpark.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib.metadata import version
 from importlib.util import find_spec
 
 from kwire.errors import LocalError
@@ -13,6 +18,12 @@ EXTRA = "pip install 'kwire[pipeline]'"
 LIBRARIES = ("pyspark", "pyarrow", "pandas", "fsspec", "deltalake")
 REPORTING = ("plotly", "jinja2")
 """The libraries that the report needs besides."""
+
+SCALA = "2.13"
+"""The only Scala of Spark 4."""
+
+AVRO = "spark-avro"
+KAFKA = "spark-sql-kafka-0-10"
 
 
 class SparkUnavailable(LocalError):
@@ -28,3 +39,9 @@ def require_spark(*libraries: str) -> None:
         if find_spec(package) is None:
             raise SparkUnavailable(f"the pipeline needs {package}: {EXTRA}")
     find_java(spark_needs())
+
+
+def coordinates(names: Iterable[str]) -> list[str]:
+    """Return Maven coordinates, as `org.apache.spark:spark-avro_2.13:4.0.0`."""
+    spark = version("pyspark")
+    return [f"org.apache.spark:{name}_{SCALA}:{spark}" for name in names]

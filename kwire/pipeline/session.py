@@ -1,9 +1,18 @@
-"""The Spark session of the pipeline: the same on a laptop and on a cluster."""
+"""The Spark session of the pipeline: the same on a laptop and on a cluster.
+
+The executors of a cluster get kwire's code with the job, native engine included: the package is an
+archive that Spark unpacks as `kwire` into the folder of its files, which is the first on a Python
+worker's path, so that no executor runs another version than the driver. The libraries that kwire
+needs have to be there (docs/pipeline.md).
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,9 +21,9 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+import kwire
 from kwire.pipeline.installed import require_spark
 from kwire.pipeline.java import spark_java
-from kwire.pipeline.shipping import ship
 
 BATCH_ROWS = 2000
 """Rows that Spark hands to a Python worker at once, and records of a log that one does."""
@@ -60,7 +69,7 @@ def spark_session(
 ) -> SparkSession:
     """Start a session, or return the one that runs; send kwire's code to a cluster's executors.
 
-    packages: Maven coordinates, see `kwire.pipeline.packages`. settings: win over kwire's own.
+    packages: Maven coordinates, see `kwire.pipeline.installed`. settings: win over kwire's own.
     stderr: opens what a JVM that is started here gets as stderr, instead of this process's own.
     Raises SparkUnavailable if PySpark or a library is missing, JavaNotFound.
     """
@@ -86,7 +95,7 @@ def spark_session(
         session = SparkSession.builder.config(map={**chosen}).getOrCreate()
     _remove_artifacts(session)
     if not local:
-        ship(session.sparkContext)
+        _send_code(session.sparkContext)
     return session
 
 
@@ -98,6 +107,19 @@ def _start_jvm(settings: Mapping[str, str], stderr: int) -> None:
     finally:
         os.close(stderr)
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _send_code(context: SparkContext) -> None:
+    """Send kwire's code to every executor.
+
+    Executors that start later fetch it, too: the archive stays until this process ends.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="kwire-code-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    copy = folder / "kwire"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(kwire.__file__).parent, copy, ignore=ignored)
+    context.addArchive(f"{shutil.make_archive(str(copy), 'zip', copy)}#kwire")
 
 
 def _remove_artifacts(session: SparkSession) -> None:

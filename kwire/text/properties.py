@@ -31,6 +31,20 @@ class Properties(dict[str, str]):
         self.lines: dict[str, int] = {}
 
 
+class WrongProperty(InvalidValue):
+    """A property has no meaning. name: of it, by which its line can be found in a file."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        super().__init__(reason)
+
+
+def located(path: Path, pairs: Properties, error: WrongProperty) -> InvalidValue:
+    """Return the error with the file, and the line where it is known."""
+    line = pairs.lines.get(error.name)
+    return InvalidValue(f"{path}: {error}" if line is None else f"{path}:{line}: {error}")
+
+
 def is_password(name: str) -> bool:
     """Return True for a config of Kafka's type PASSWORD, or another with such an end.
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from kwire.errors import InvalidValue
 from kwire.net.jaas import login_section
-from kwire.net.wrong_property import WrongProperty
 from kwire.permissions import warn_if_readable
+from kwire.text.properties import WrongProperty
 from kwire.text.untrusted import read_text
 
 LOGIN_CONFIG = "java.security.auth.login.config"

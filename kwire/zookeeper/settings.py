@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kwire.errors import InvalidValue
 from kwire.net.address import Address
-from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import WrongProperty
 from kwire.text.untrusted import whole_number
 from kwire.zookeeper.paths import check_path
 from kwire.zookeeper.sasl_login import LOGIN_CONFIG, SASL_KNOWN, SaslLogin, read_sasl_login

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kwire.net.jaas import login_section
-from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import WrongProperty
 
 FILE = """
 // The listener of the broker: Client { not this; };

@@ -13,7 +13,7 @@ from kwire.capture import CaptureFile, RecordEncoder
 from kwire.capture.encoding import long_bytes
 from kwire.capture.schema import schema
 from kwire.pipeline.decoding import CAPTURED
-from kwire.pipeline.packages import AVRO, coordinates
+from kwire.pipeline.installed import AVRO, coordinates
 from kwire.pipeline.reading.avro import read_avro
 from kwire.pipeline.reading.source import KwireSource
 from real_kafka import artifact

@@ -22,9 +22,8 @@ from kwire.pipeline.streaming.captures import captures as followed
 from kwire.pipeline.streaming.job import FOLDER, OutOfStep
 from kwire.pipeline.streaming.job import stream as run
 from kwire.pipeline.tables.calls import ORPHAN
-from kwire.pipeline.writing.given_up import mark
 from kwire.pipeline.writing.reports import Report
-from kwire.pipeline.writing.target import WriteTarget
+from kwire.pipeline.writing.target import WriteTarget, mark
 from kwire.pipeline.writing.tasks import settle
 from tests.support.capture.capture_records import record, write
 from tests.support.cli.command import KWIRE, Command

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from kwire.capture import RecordEncoder
 from kwire.capture.message import message_head
 from kwire.pipeline.ingest import ingest
-from kwire.pipeline.packages import KAFKA, coordinates
+from kwire.pipeline.installed import KAFKA, coordinates
 from kwire.pipeline.streaming.job import stream
 from kwire.pipeline.streaming.topic import messages, read_messages
 from kwire.proxy.capture.record_topic import TopicAddress, TopicProducer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import WrongProperty
 from kwire.zookeeper.sasl_login import SaslLogin
 from kwire.zookeeper.settings import ZooKeeperSettings
 

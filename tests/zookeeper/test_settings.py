@@ -9,7 +9,7 @@ import pytest
 from kwire.errors import InvalidValue
 from kwire.net.address import Address
 from kwire.net.stores import TlsStore
-from kwire.net.wrong_property import WrongProperty
+from kwire.text.properties import WrongProperty
 from kwire.zookeeper.settings import ZooKeeperSettings
 
 

@@ -95,8 +95,8 @@ def ingest(
     require_spark()
     from kwire.pipeline.ingest import Summary, readable
     from kwire.pipeline.ingest import ingest as run
+    from kwire.pipeline.installed import AVRO, coordinates
     from kwire.pipeline.opening import ensure_no_plain_tables
-    from kwire.pipeline.packages import AVRO, coordinates
     from kwire.pipeline.schemas import TABLES
 
     if unknown := sorted(set(table or ()) - set(TABLES)):

@@ -129,7 +129,7 @@ def _topic_address(text: str) -> TopicAddress:
 
 def _topic(address: TopicAddress) -> _Source:
     """Check that a topic can be reached, before Spark takes its time to start."""
-    from kwire.pipeline.packages import KAFKA, coordinates
+    from kwire.pipeline.installed import KAFKA, coordinates
     from kwire.pipeline.streaming.contact import ensure_topic
     from kwire.pipeline.streaming.topic import messages
 

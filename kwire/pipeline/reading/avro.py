@@ -1,6 +1,6 @@
 """Captures through Spark's own Avro reader, for storage that Spark reaches and Python does not.
 
-It needs the package spark-avro (`kwire.pipeline.packages`), splits files like any other of Spark's
+It needs the package spark-avro (`kwire.pipeline.installed`), splits files like any other of Spark's
 sources, and gives every version of the container the columns of the newest. It fails on a torn file
 (repair it first) and does not look at the records' CRCs, both unlike `format("kwire")`.
 """

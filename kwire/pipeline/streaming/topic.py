@@ -1,6 +1,6 @@
 """A stream of the records of a topic that a proxy records into (`kwire proxy --record-topic`).
 
-It needs the package spark-sql-kafka (`kwire.pipeline.packages`).
+It needs the package spark-sql-kafka (`kwire.pipeline.installed`).
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.arrow_tasks import RecordBatches, map_batches
-from kwire.pipeline.counting import ensure_same
 from kwire.pipeline.decoding import DECODED, arrow_schema
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.rows import parquet_batches, read_files
@@ -31,10 +30,16 @@ from kwire.pipeline.store.files import TableFile
 from kwire.pipeline.store.ledger import Ledger
 from kwire.pipeline.store.sources import CAPTURE, Stretch, joined
 from kwire.pipeline.tables.captured import PAIRED
-from kwire.pipeline.writing.given_up import mark
-from kwire.pipeline.writing.reports import REPORT, Report, clusters_of, reports_of, together
+from kwire.pipeline.writing.reports import (
+    REPORT,
+    Report,
+    clusters_of,
+    ensure_same,
+    reports_of,
+    together,
+)
 from kwire.pipeline.writing.stretches import overlapping
-from kwire.pipeline.writing.target import WriteTarget
+from kwire.pipeline.writing.target import WriteTarget, mark
 from kwire.pipeline.writing.tasks import (
     decode_rows,
     decode_slices,

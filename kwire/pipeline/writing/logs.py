@@ -20,7 +20,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from kwire.pipeline.arrow_tasks import RecordBatches, map_batches
-from kwire.pipeline.counting import ensure_same
 from kwire.pipeline.opening import opened
 from kwire.pipeline.reading.identity import log_identity
 from kwire.pipeline.reading.logged import LOGGED, read_logged
@@ -36,9 +35,16 @@ from kwire.pipeline.tables.quorum import quorum_of_logs
 from kwire.pipeline.tables.records import records
 from kwire.pipeline.tables.verdicts import log_verdicts
 from kwire.pipeline.writing.captures import IngestStep, Written
-from kwire.pipeline.writing.given_up import mark, removed_if_given_up
-from kwire.pipeline.writing.reports import REPORT, TOLD, Report, encoded, reports_of, together
-from kwire.pipeline.writing.target import WriteTarget
+from kwire.pipeline.writing.reports import (
+    REPORT,
+    TOLD,
+    Report,
+    encoded,
+    ensure_same,
+    reports_of,
+    together,
+)
+from kwire.pipeline.writing.target import WriteTarget, mark, removed_if_given_up
 
 OF_LOGS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "records": records,

@@ -1,4 +1,7 @@
-"""The report of a task: its only output through Spark, as JSON in one column."""
+"""The report of a task: its only output through Spark, as JSON in one column.
+
+Spark counts while it writes: rows read must be rows written.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
 from pyspark.sql.types import StringType, StructType
 
+from kwire.errors import LocalError
 from kwire.pipeline.store.files import TableFile, TableFiles
 from kwire.pipeline.store.sources import Stretch
 from kwire.pipeline.writing.stretches import FrameRange
@@ -18,6 +23,10 @@ REPORT = StructType().add("report", StringType())
 
 TOLD = 20
 """Sentences about damage that a task reports; `frames` has a row for each, however many."""
+
+
+class CountsDiffer(LocalError):
+    """Not every row that was read was written: a fault of the pipeline, or a file that changed."""
 
 
 class Report(msgspec.Struct, kw_only=True):
@@ -109,3 +118,17 @@ def clusters_of(report: Report) -> dict[str, str]:
         capture: max(named, key=lambda one: (one[0], named[one], one[1]))[1]
         for capture, named in votes.items()
     }
+
+
+def count_rows() -> Column:
+    """Return the count of all rows, as `rows`."""
+    return f.count(f.lit(1)).alias("rows")
+
+
+def ensure_same(read: int, written: int, what: str) -> None:
+    """Raise CountsDiffer unless the counts are equal. what: the noun for the message."""
+    if read != written:
+        raise CountsDiffer(
+            f"{read} {what} were read and {written} written: a file has changed meanwhile, or kwire"
+            " is at fault; do not use these tables."
+        )

@@ -19,10 +19,9 @@ from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.store.files import TableFiles
 from kwire.pipeline.store.location import Location, new_file
 from kwire.pipeline.tables.captured import PAIRED, CapturedTables
-from kwire.pipeline.writing.given_up import removed_if_given_up
 from kwire.pipeline.writing.reports import TOLD, Report, add_counts, encoded
 from kwire.pipeline.writing.stretches import Course
-from kwire.pipeline.writing.target import WriteTarget
+from kwire.pipeline.writing.target import WriteTarget, removed_if_given_up
 
 
 def write_slices(

@@ -16,8 +16,8 @@ from kwire.cli.pipeline.analyse import analysed_period
 from kwire.cli.pipeline.commands import spark_sentence
 from kwire.cli.pipeline.interruption import Interruption
 from kwire.pipeline.ingest import readable
+from kwire.pipeline.installed import AVRO, KAFKA, coordinates
 from kwire.pipeline.opening import NoTables, ensure_no_plain_tables, tables_in
-from kwire.pipeline.packages import AVRO, KAFKA, coordinates
 from real_kafka import free_port
 from tests.support.capture.capture_records import record, write
 from tests.support.cli.command import Command
