@@ -57,19 +57,19 @@ def test_another_batch_before_an_equal_one_does_not_match() -> None:
 def test_two_committed_batches_of_one_offset_are_found() -> None:
     logs = LogMatching()
     assert not signs(logs, 1, node([batch(0, 1)], 1, 1))
-    assert signs(logs, 2, node([batch(0, 2)], 1, 1)) == ["COMMITTED"]
+    assert signs(logs, 2, node([batch(0, 2)], 1, 1)) == ["ConsistentCommittedData"]
 
 
 def test_cutting_off_what_is_committed_is_found() -> None:
     logs, batches = LogMatching(), [batch(0, 1), batch(1, 1)]
     assert not signs(logs, 1, node(batches, 2, 2))
-    assert signs(logs, 1, node(batches, 1, 1)) == ["COMMITTED"]
+    assert signs(logs, 1, node(batches, 1, 1)) == ["ConsistentCommittedData"]
 
 
 def test_a_leader_without_a_committed_batch_is_found() -> None:
     logs = LogMatching()
     assert not signs(logs, 1, node([batch(0, 1)], 1, 1))
-    assert signs(logs, 2, node([], 0, 0, "leader")) == ["COMPLETE"]
+    assert signs(logs, 2, node([], 0, 0, "leader")) == ["LeaderCompleteness"]
 
 
 def test_a_log_ends_on_the_disk_with_its_last_flushed_whole_batch() -> None:
