@@ -23,7 +23,7 @@ from tests.support.cli.command_lines import BROKER_LINES, CONTROLLER_LINES
 from tests.support.cli.command_tree import asking, flags
 from tests.support.seed import SEED
 from tests.support.virtual_time import START, seeded_environment
-from virtual_nodes.network import LinkFaults, NetworkLoop, VirtualNetwork
+from virtual_nodes.virtual_network import LinkFaults, NetworkLoop, VirtualNetwork
 
 ELSEWHERE = {
     "exporter",

@@ -31,7 +31,7 @@ from kwire.net.negotiation import VersionRange
 from real_kafka import Cluster
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode, api_versions, framed
 from tests.support.virtual_time import in_virtual_time
-from virtual_nodes.network import LinkFaults, NetworkLoop
+from virtual_nodes.virtual_network import LinkFaults, NetworkLoop
 
 CLUSTER = DescribeClusterResponse(cluster_id="the one")
 

@@ -23,7 +23,7 @@ from kwire.net.secure_connect import SecureConnect
 from kwire.net.security import Security
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode
 from tests.support.virtual_time import in_virtual_time
-from virtual_nodes.network import LinkFaults, NetworkLoop
+from virtual_nodes.virtual_network import LinkFaults, NetworkLoop
 
 TAKEN = SaslHandshakeResponse(mechanisms=("PLAIN", "SCRAM-SHA-256"))
 PATIENCE = 60.0

@@ -12,8 +12,8 @@ from unittest import mock
 
 from kwire.controller.server.environment import Environment
 from tests.support.seed import SEED
-from virtual_nodes.network import NetworkLoop, VirtualNetwork
 from virtual_nodes.real_time_guard import real_time_guard
+from virtual_nodes.virtual_network import NetworkLoop, VirtualNetwork
 
 START = 1000.0
 """Seconds on the clock of a loop when its test begins."""

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.seed import SEED
 from virtual_nodes.history import TopicWrite, WriteHistory, WriteOutcome
-from virtual_nodes.network import RETRANSMISSION_TIMEOUTS, VirtualNetwork
+from virtual_nodes.virtual_network import RETRANSMISSION_TIMEOUTS, VirtualNetwork
 
 
 def write(ended: float = 11.0, outcome: WriteOutcome = WriteOutcome.ANSWERED) -> TopicWrite:

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from kwire.batches import Record, build_batch
-from virtual_nodes.disk import VirtualDisk
 from virtual_nodes.log_matching import LogMatching, flushed_end
+from virtual_nodes.virtual_disk import VirtualDisk
 
 SEGMENT = Path("/data/00000000000000000010.log")
 

@@ -9,7 +9,7 @@ import pytest
 
 from virtual_nodes.interruption import NodeInterruption, Point
 from virtual_nodes.loop import NothingScheduled
-from virtual_nodes.network import NetworkLoop, VirtualNetwork
+from virtual_nodes.virtual_network import NetworkLoop, VirtualNetwork
 
 PORT = 1000
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from virtual_nodes.faults import Fault
-from virtual_nodes.network import NetworkLoop, VirtualNetwork
+from virtual_nodes.virtual_network import NetworkLoop, VirtualNetwork
 
 PORT = 1000
 

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from virtual_nodes.certificates import authority, trusting
-from virtual_nodes.network import NetworkLoop, VirtualNetwork
+from virtual_nodes.virtual_network import NetworkLoop, VirtualNetwork
 
 PORT = 1000
 HANDSHAKE = 5.0

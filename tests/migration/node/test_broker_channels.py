@@ -34,7 +34,7 @@ from kwire.net.connection import Connection
 from kwire.net.security import PLAINTEXT
 from scripted_node import HANG_UP, SILENCE, Raw, Script, ScriptedNode
 from virtual_nodes.loop import VirtualLoop
-from virtual_nodes.network import NetworkLoop, VirtualNetwork
+from virtual_nodes.virtual_network import NetworkLoop, VirtualNetwork
 
 NODE, ZK_EPOCH, RAFT_EPOCH = 3000, 5, 3
 FULL = ["UpdateMetadata 0", "LeaderAndIsr 2", "UpdateMetadata 2"]

@@ -16,7 +16,7 @@ from real_kafka import Layout
 from tests.support.proxy.serve.serving_proxy import ServingProxy, serving
 from tests.support.real_kafka.own_cluster import OwnCluster
 from tests.support.virtual_time import in_virtual_time
-from virtual_nodes.network import LinkFaults, NetworkLoop
+from virtual_nodes.virtual_network import LinkFaults, NetworkLoop
 
 PATIENCE = 90.0
 ELECTION = 25.0

@@ -24,7 +24,7 @@ from kwire.net.connection import Connection
 from kwire.net.service import RequestContext
 from kwire.testing.quorum import Quorum
 from tests.support.virtual_time import in_virtual_time
-from virtual_nodes.network import NetworkLoop
+from virtual_nodes.virtual_network import NetworkLoop
 
 FETCH_TIMEOUT = 0.5
 """Seconds; a leader resigns when a majority has not fetched for half as long again."""

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from virtual_nodes.disk import VirtualDisk
+from virtual_nodes.virtual_disk import VirtualDisk
 
 FOLDER = Path("/data")
 LOG = FOLDER / "log"
