@@ -119,7 +119,7 @@ class Dump:
         try:
             for position, batch in batches_in(file, path, check_crc=False):
                 yield batch_line(batch, position, self._is_valid(batch, path, position))
-                for record in _records(batch, path, position):
+                for record in records_of(batch, path, position):
                     if last is not None and record.offset != last + 1:
                         self.problems.append(f"{path}: {last} is followed by {record.offset}")
                     last = record.offset
@@ -245,7 +245,8 @@ def _marker_text(kind: ControlRecordType, control: ControlRecord) -> str:
     return f"endTxnMarker: {kind.name} coordinatorEpoch: {epoch}"
 
 
-def _records(batch: Batch, path: Path, position: int) -> Iterator[Record]:
+def records_of(batch: Batch, path: Path, position: int) -> Iterator[Record]:
+    """Yield the records of a batch at a position of a file. Raises FileError."""
     try:
         yield from batch.records()
     except BatchError as error:

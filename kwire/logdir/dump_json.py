@@ -11,8 +11,8 @@ from kwire.batches.control_records import ControlRecordType, read_control_record
 from kwire.batches.metadata_records import OpaqueRecord, read_metadata_record
 from kwire.codec.declaration import MetadataRecord
 from kwire.codec.json_form import to_json
-from kwire.errors import BatchError, FileError, InvalidValue, WireError
-from kwire.logdir.dump import files_in, record_type_name
+from kwire.errors import InvalidValue, WireError
+from kwire.logdir.dump import files_in, record_type_name, records_of
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import BOOTSTRAP_CHECKPOINT, segment_offset, snapshot_id
 from kwire.logdir.segment import batches_in
@@ -39,7 +39,7 @@ def records_as_json(path: Path, fs: FileSystem = DISK) -> Iterator[dict[str, Any
     try:
         for position, batch in batches_in(file, path):
             location = {"file": str(path), "position": position}
-            for record in _records(batch, path, position):
+            for record in records_of(batch, path, position):
                 yield location | _head(batch, record) | _content(batch, record)
     finally:
         file.close()
@@ -52,13 +52,6 @@ def _has_records(path: Path) -> bool:
         or snapshot_id(name) is not None
         or name == BOOTSTRAP_CHECKPOINT
     )
-
-
-def _records(batch: Batch, path: Path, position: int) -> Iterator[Record]:
-    try:
-        yield from batch.records()
-    except BatchError as error:
-        raise FileError(error.reason, file=path, offset=position) from None
 
 
 def _head(batch: Batch, record: Record) -> dict[str, Any]:
