@@ -55,27 +55,17 @@ def ls(context: Context, paths: list[str], as_json: bool) -> bool:
 
 def cat(context: Context, paths: list[str], as_json: bool) -> bool:
     """Print values."""
-    top = context.root()
     rows: list[dict[str, Any]] = []
-    succeeded = True
-    for path in paths:
-        found, exists = _found(context, "cat", [path], top)
-        for full, node in found:
-            if isinstance(node, FolderNode):
-                message = f"{full} is a folder: `tree` prints all that is in it"
-                rows.append({"path": full, "error": "IS_A_FOLDER", "message": message})
-                context.complain(f"cat: {message}")
-                succeeded = False
-            elif as_json:
-                rows.append({"path": full, "value": json_of(node.value)})
-            else:
-                context.write(node.text)
-        if not exists:
-            rows.append(_missing(path))
-            succeeded = False
-    if as_json:
-        _write_json(context, rows)
-    return succeeded
+    for full, node in _each(context, "cat", paths, rows):
+        if isinstance(node, FolderNode):
+            message = f"{full} is a folder: `tree` prints all that is in it"
+            rows.append({"path": full, "error": "IS_A_FOLDER", "message": message})
+            context.complain(f"cat: {message}")
+        elif as_json:
+            rows.append({"path": full, "value": json_of(node.value)})
+        else:
+            context.write(node.text)
+    return _end(context, rows, as_json)
 
 
 def cd(context: Context, paths: list[str], as_json: bool) -> bool:
@@ -99,24 +89,15 @@ def pwd(context: Context, arguments: list[str], as_json: bool) -> bool:
 
 def find(context: Context, paths: list[str], as_json: bool) -> bool:
     """Print the path of every node below the given ones."""
-    top = context.root()
     rows: list[dict[str, Any]] = []
-    succeeded = True
-    for path in paths or ["."]:
-        found, exists = _found(context, "find", [path], top)
-        for full, node in found:
-            for below, child in _below(full, node):
-                if as_json:
-                    kind = "folder" if isinstance(child, FolderNode) else "value"
-                    rows.append({"path": below, "kind": kind})
-                else:
-                    context.write(below)
-        if not exists:
-            rows.append(_missing(path))
-            succeeded = False
-    if as_json:
-        _write_json(context, rows)
-    return succeeded
+    for full, node in _each(context, "find", paths or ["."], rows):
+        for below, child in _below(full, node):
+            if as_json:
+                kind = "folder" if isinstance(child, FolderNode) else "value"
+                rows.append({"path": below, "kind": kind})
+            else:
+                context.write(below)
+    return _end(context, rows, as_json)
 
 
 def tree(context: Context, paths: list[str], as_json: bool) -> bool:
@@ -272,8 +253,24 @@ def _drawn(node: TreeNode, indentation: str) -> Iterator[str]:
         yield from _drawn(child, f"{indentation}  ")
 
 
-def _missing(path: str) -> dict[str, Any]:
-    return {"path": path, "error": "NOT_FOUND", "message": f"{path} is not there"}
+def _each(
+    context: Context, command: str, paths: list[str], rows: list[dict[str, Any]]
+) -> Iterator[tuple[str, TreeNode]]:
+    """Yield what the paths stand for; add a row for each that stands for nothing."""
+    top = context.root()
+    for path in paths:
+        found, exists = _found(context, command, [path], top)
+        yield from found
+        if not exists:
+            message = f"{path} is not there"
+            rows.append({"path": path, "error": "NOT_FOUND", "message": message})
+
+
+def _end(context: Context, rows: list[dict[str, Any]], as_json: bool) -> bool:
+    """Write the rows of a command as JSON, if that is asked for; return False after an error."""
+    if as_json:
+        _write_json(context, rows)
+    return not any("error" in row for row in rows)
 
 
 def _write_json(context: Context, rows: list[dict[str, Any]]) -> None:
