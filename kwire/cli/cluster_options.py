@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from kwire.admin.registry import OperationRow, Reach
-from kwire.cli.added_options import (
-    chosen_form,
-    exit_code,
-    option_parameters,
+from kwire.cli.errors import WrongUsage, finite, usage_errors
+from kwire.cli.event_loop import run
+from kwire.cli.exit_codes import exit_code
+from kwire.cli.options import (
+    CommandParameters,
+    flag,
+    group_of,
+    group_parameters,
+    option,
     set_parameters,
 )
-from kwire.cli.errors import WrongUsage, finite
-from kwire.cli.event_loop import run
-from kwire.cli.output import Output, OutputForm
+from kwire.cli.output import OutputOptions
 from kwire.cli.profiles import Profile, read_profile
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, OPERATION, Timeouts, merged
 
@@ -33,52 +36,6 @@ if TYPE_CHECKING:
     from kwire.net.security import Security
 
 T = TypeVar("T")
-
-SERVER = Annotated[
-    str | None,
-    typer.Option(
-        "--bootstrap-server",
-        metavar="HOST:PORT,...",
-        help="Ask these brokers; they forward to the active controller.",
-    ),
-]
-COMMAND_CONFIG = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."),
-]
-PROFILE = Annotated[
-    str | None,
-    typer.Option("--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."),
-]
-
-
-def seconds_option(help: str) -> Any:
-    """Return the annotation of an option with a limit of time."""
-    option = typer.Option(
-        metavar="SECONDS", min=0.1, callback=finite, show_default=False, help=help
-    )
-    return Annotated[float | None, option]
-
-
-SECONDS = seconds_option(f"Give up after so long, all tries counted. By default {OPERATION:g}.")
-TIMEOUTS: dict[str, tuple[Any, Any]] = {
-    "timeout": (SECONDS, None),
-    "connect_timeout": (
-        seconds_option("Seconds for a TCP connection. By default a sixth of --timeout."),
-        None,
-    ),
-    "request_timeout": (
-        seconds_option("Seconds for the answer to one request. By default half of --timeout."),
-        None,
-    ),
-}
-"""The options of the limits of time, which are keys of a profile, too."""
-OUTPUT = Annotated[OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")]
-JSON = Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")]
-ALLOW_UNLISTED = Annotated[
-    bool,
-    typer.Option("--allow-unlisted", help="Send it to controllers although KIP-919 does not."),
-]
 
 _CONTROLLER = {
     Reach.LISTED: "Ask these controllers directly (KIP-919). Give one of the two, or a profile.",
@@ -117,9 +74,8 @@ class ClusterOptions:
     def open(self) -> AdminClient:
         """Return a client of the cluster. Raises WrongUsage."""
         from kwire.admin import AdminClient
-        from kwire.errors import InvalidValue
 
-        try:
+        with usage_errors():
             return AdminClient(
                 self.server,
                 self.controller,
@@ -130,8 +86,6 @@ class ClusterOptions:
                 read_only=self.read_only,
                 allow_unlisted=self.unlisted,
             )
-        except InvalidValue as error:
-            raise WrongUsage(f"{error}.") from error
 
     def run(self, operation: Callable[[AdminClient], Awaitable[T]]) -> T:
         """Run an operation in an event loop of its own, close the client, return the result."""
@@ -148,12 +102,120 @@ class ClusterOptions:
         return run(open_and_run())
 
 
+def seconds_option(help: str) -> Any:
+    """Declare an option with a limit of time."""
+    return option(metavar="SECONDS", min=0.1, callback=finite, show_default=False, help=help)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimits:
+    """The options of the limits of time, which are keys of a profile, too."""
+
+    timeout: float | None = seconds_option(
+        f"Give up after so long, all tries counted. By default {OPERATION:g}."
+    )
+    connect_timeout: float | None = seconds_option(
+        "Seconds for a TCP connection. By default a sixth of --timeout."
+    )
+    request_timeout: float | None = seconds_option(
+        "Seconds for the answer to one request. By default half of --timeout."
+    )
+
+    def chosen(
+        self, profile: Profile, config: Path | None, operation: float = OPERATION
+    ) -> Timeouts:
+        """Return the limits of the options, of a profile and of a file of properties.
+
+        The first of them wins. operation: the default. Raises WrongUsage for a property that has no
+        meaning.
+        """
+        properties = {}
+        if config is not None:
+            from kwire.cli.tls_options import client_timeouts
+
+            properties = client_timeouts(config)
+        return merged(_by_limit(self), _by_limit(profile), properties, operation=operation)
+
+
+def _by_limit(source: TimeLimits | Profile) -> dict[str, float | None]:
+    return {
+        "operation": source.timeout,
+        "connect": source.connect_timeout,
+        "request": source.request_timeout,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """The options of a client's settings: a file of Kafka's, and a profile of kwire's."""
+
+    command_config: Path | None = option(
+        metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."
+    )
+    profile: str | None = option(
+        "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterChoice:
+    """The options that say which cluster is asked, and how."""
+
+    bootstrap_server: str | None = option(
+        "--bootstrap-server",
+        metavar="HOST:PORT,...",
+        help="Ask these brokers; they forward to the active controller.",
+    )
+    bootstrap_controller: str | None = option()
+    settings: ClientSettings = ClientSettings()
+    limits: TimeLimits = TimeLimits()
+
+    def chosen(self, reach: Reach, *, unlisted: bool) -> ClusterOptions:
+        """Merge options, profile and the addresses of a file of properties, in this order.
+
+        Raises WrongUsage for none, or two bootstraps.
+        """
+        profile = read_profile(self.settings.profile)
+        server, controller = self.bootstrap_server, self.bootstrap_controller
+        if server and controller:
+            raise WrongUsage("give --bootstrap-server or --bootstrap-controller, not both.")
+        if not server and not controller:
+            # KIP-919's operations need no broker; everything else is better off with one.
+            server, controller = profile.bootstrap(controllers_first=reach is Reach.LISTED)
+        config = self.settings.command_config or profile.command_config
+        if not server and not controller and config is not None:
+            from kwire.cli.tls_options import client_bootstrap
+
+            server, controller = client_bootstrap(config)
+        if not server and not controller:
+            raise WrongUsage("give --bootstrap-server, --bootstrap-controller or --profile.")
+        return ClusterOptions(
+            server=server,
+            controller=controller,
+            command_config=config,
+            timeouts=self.limits.chosen(profile, config),
+            read_only=profile.read_only,
+            unlisted=unlisted,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ClusterCommandOptions:
+    """The options that `asks_cluster` adds, in their order."""
+
+    cluster: ClusterChoice
+    output: OutputOptions
+    allow_unlisted: bool = flag(
+        "--allow-unlisted", help="Send it to controllers although KIP-919 does not."
+    )
+
+
+_LEFT_OUT = {"as_json": False, "allow_unlisted": False}
+"""The values of options that not every command gets."""
+
+
 def asks_cluster(
-    row: OperationRow,
-    *,
-    changes: bool | None = None,
-    json_flag: bool = True,
-    offline: str = "",
+    row: OperationRow, *, changes: bool | None = None, json_flag: bool = True, offline: str = ""
 ) -> Callable[[Any], Any]:
     """Return a decorator that gives a command the options of a cluster and of its output.
 
@@ -165,24 +227,24 @@ def asks_cluster(
     ends with exit code 1 if an item of its output failed; if all fails and JSON was asked for, the
     error is the one JSON object.
     """
-    options = _parameters(row)
-    if not json_flag:
-        del options["as_json"]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., None]:
+        own = CommandParameters(command, skipped=2)
+
         @functools.wraps(command)
         def wrapper(**values: Any) -> None:
-            chosen = {name: values.pop(name) for name in options}
-            form = chosen_form(chosen["output_form"], chosen.get("as_json", False))
-            output = Output(form)
-            cluster = ClusterOptions() if values.get(offline) else _cluster(chosen, row.reach)
+            options = group_of(_ClusterCommandOptions, {**_LEFT_OUT, **values})
+            output = options.output.output()
+            cluster = ClusterOptions()
+            if not values.get(offline):
+                cluster = options.cluster.chosen(row.reach, unlisted=options.allow_unlisted)
             refuse_change = cluster.read_only and (row.changes if changes is None else changes)
             with exit_code(output):
                 if refuse_change:
                     _refuse(row)
-                command(cluster, output, **values)
+                command(cluster, output, **own.collected(values))
 
-        set_parameters(wrapper, command, options.values())
+        set_parameters(wrapper, (*own, *_added_parameters(row, json_flag)))
         return wrapper
 
     return decorate
@@ -197,20 +259,18 @@ def _refuse(row: OperationRow) -> None:
     )
 
 
-def _parameters(row: OperationRow) -> dict[str, inspect.Parameter]:
-    """Return the added options by name; --allow-unlisted only where it has a meaning."""
-    options: dict[str, tuple[Any, Any]] = {
-        "bootstrap_server": (SERVER, None),
-        "bootstrap_controller": (_controller(row.reach), None),
-        "command_config": (COMMAND_CONFIG, None),
-        "profile": (PROFILE, None),
-        **TIMEOUTS,
-        "output_form": (OUTPUT, OutputForm.TABLE),
-        "as_json": (JSON, False),
-    }
-    if row.reach is Reach.UNLISTED:
-        options["allow_unlisted"] = (ALLOW_UNLISTED, False)
-    return option_parameters(options)
+def _added_parameters(row: OperationRow, json_flag: bool) -> Iterator[inspect.Parameter]:
+    """Yield the added options; --allow-unlisted only where it has a meaning."""
+    for parameter in group_parameters(_ClusterCommandOptions):
+        match parameter.name:
+            case "as_json" if not json_flag:
+                continue
+            case "allow_unlisted" if row.reach is not Reach.UNLISTED:
+                continue
+            case "bootstrap_controller":
+                yield parameter.replace(annotation=_controller(row.reach))
+            case _:
+                yield parameter
 
 
 def _controller(reach: Reach) -> Any:
@@ -221,53 +281,3 @@ def _controller(reach: Reach) -> Any:
         hidden=reach is Reach.NEVER,
     )
     return Annotated[str | None, option]
-
-
-def chosen_timeouts(
-    chosen: Mapping[str, Any], profile: Profile, config: Path | None, operation: float = OPERATION
-) -> Timeouts:
-    """Return the limits of the options, of a profile and of a file of properties, in this order.
-
-    operation: the default. Raises WrongUsage for a property that has no meaning.
-    """
-    names = {"operation": "timeout", "connect": "connect_timeout", "request": "request_timeout"}
-    properties = {}
-    if config is not None:
-        from kwire.cli.tls_options import client_timeouts
-
-        properties = client_timeouts(config)
-    return merged(
-        {name: chosen[option] for name, option in names.items()},
-        {name: getattr(profile, key) for name, key in names.items()},
-        properties,
-        operation=operation,
-    )
-
-
-def _cluster(chosen: dict[str, Any], reach: Reach) -> ClusterOptions:
-    """Merge options, profile and the addresses of a file of properties, in this order.
-
-    Raises WrongUsage for none, or two bootstraps.
-    """
-    profile: Profile = read_profile(chosen["profile"])
-    server, controller = chosen["bootstrap_server"], chosen["bootstrap_controller"]
-    if server and controller:
-        raise WrongUsage("give --bootstrap-server or --bootstrap-controller, not both.")
-    if not server and not controller:
-        # KIP-919's operations need no broker; everything else is better off with one.
-        server, controller = profile.bootstrap(controllers_first=reach is Reach.LISTED)
-    config = chosen["command_config"] or profile.command_config
-    if not server and not controller and config is not None:
-        from kwire.cli.tls_options import client_bootstrap
-
-        server, controller = client_bootstrap(config)
-    if not server and not controller:
-        raise WrongUsage("give --bootstrap-server, --bootstrap-controller or --profile.")
-    return ClusterOptions(
-        server=server,
-        controller=controller,
-        command_config=config,
-        timeouts=chosen_timeouts(chosen, profile, config),
-        read_only=profile.read_only,
-        unlisted=chosen.get("allow_unlisted", False),
-    )

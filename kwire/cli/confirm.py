@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
 import typer
 
 from kwire.cli.errors import WrongUsage
+from kwire.cli.options import flag
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+YES = flag("--yes", "-y", help="Do not ask for confirmation.")
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -8,12 +8,11 @@ import sys
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
-
-import typer
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.flows.options import UnpackLimit
+from kwire.cli.flows.options import UNPACK_LIMIT
+from kwire.cli.options import argument, flag, option, reads_options
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message
@@ -32,38 +31,25 @@ class Form(Enum):
     EXACT = "exact"
 
 
+@reads_options
 def decode(
-    source: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="HEX|FILE|-",
-            help="Hex in any usual form, a file of hex, of a hex dump or of raw bytes, or stdin.",
-        ),
-    ],
-    message: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The bytes are this message alone, without a header."),
-    ] = None,
-    version: Annotated[
-        int | None, typer.Option(metavar="N", help="The version of --message.")
-    ] = None,
-    response_to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="API:VERSION",
-            help="The bytes are the response to this request; API is a key or a name.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the JSON that Kafka's own tools print.")
-    ] = False,
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact", help="Add what that JSON loses: unknown tagged fields, bytes of records."
-        ),
-    ] = False,
-    unpack_limit: UnpackLimit = None,
+    source: list[str] = argument(
+        metavar="HEX|FILE|-",
+        help="Hex in any usual form, a file of hex, of a hex dump or of raw bytes, or stdin.",
+    ),
+    message: str | None = option(
+        metavar="NAME", help="The bytes are this message alone, without a header."
+    ),
+    version: int | None = option(metavar="N", help="The version of --message."),
+    response_to: str | None = option(
+        metavar="API:VERSION",
+        help="The bytes are the response to this request; API is a key or a name.",
+    ),
+    as_json: bool = flag("--json", help="Print the JSON that Kafka's own tools print."),
+    exact: bool = flag(
+        "--exact", help="Add what that JSON loses: unknown tagged fields, bytes of records."
+    ),
+    unpack_limit: int | None = UNPACK_LIMIT,
 ) -> None:
     """Decode requests, responses and all other Kafka messages.
 

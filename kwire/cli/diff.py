@@ -2,63 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from kwire.cli.differences import differences_table, end_in_trouble
 from kwire.cli.errors import WrongUsage
 from kwire.cli.event_loop import run
-from kwire.cli.metadata_sources import (
-    Assignments,
-    CommandConfig,
-    ConnectTimeout,
-    Controller,
-    MetadataSource,
-    Only,
-    ProfileName,
-    RequestTimeout,
-    SourceOptions,
-    Timeout,
-    sections,
-)
-from kwire.cli.output import Output, OutputForm
+from kwire.cli.metadata_sources import ContentOptions, MetadataSource, SourceOptions
+from kwire.cli.options import argument, flag, reads_options
+from kwire.cli.output import Output, OutputOptions
 
 if TYPE_CHECKING:
     from kwire.cluster_document.comparison import Comparison
     from kwire.cluster_document.document import ClusterDocument, DocumentSection
 
 
+@reads_options
 def diff(
-    old: Annotated[
-        str,
-        typer.Argument(
-            metavar="OLD",
-            help="An exported file, a .checkpoint, a folder __cluster_metadata-0,"
-            " controllers:HOST:PORT,... or profile:NAME.",
-        ),
-    ],
-    new: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NEW]", help="The same. Without it the cluster of the options is the new one."
-        ),
-    ] = None,
-    bootstrap_controller: Controller = None,
-    command_config: CommandConfig = None,
-    profile: ProfileName = None,
-    timeout: Timeout = None,
-    connect_timeout: ConnectTimeout = None,
-    request_timeout: RequestTimeout = None,
-    output_form: Annotated[
-        OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")
-    ] = OutputForm.TABLE,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")] = False,
-    only: Only = None,
-    assignments: Assignments = False,
-    ignore_ids: Annotated[
-        bool, typer.Option("--ignore-ids", help="Do not tell that a topic was created anew.")
-    ] = False,
+    *,
+    old: str = argument(
+        metavar="OLD",
+        help="An exported file, a .checkpoint, a folder __cluster_metadata-0,"
+        " controllers:HOST:PORT,... or profile:NAME.",
+    ),
+    new: str | None = argument(
+        default=None,
+        metavar="[NEW]",
+        help="The same. Without it the cluster of the options is the new one.",
+    ),
+    sources: SourceOptions,
+    printed: OutputOptions,
+    content: ContentOptions,
+    ignore_ids: bool = flag("--ignore-ids", help="Do not tell that a topic was created anew."),
 ) -> None:
     """Compare two clusters, files or metadata logs. Prints old and new of each value.
 
@@ -71,21 +47,13 @@ def diff(
     kwire diff profile:staging profile:production --only topics,acls
     kwire diff 00000000000000000178-0000000001.checkpoint /var/lib/kafka/__cluster_metadata-0
     """
-    options = SourceOptions(
-        controller=bootstrap_controller,
-        command_config=command_config,
-        profile=profile,
-        timeout=timeout,
-        connect_timeout=connect_timeout,
-        request_timeout=request_timeout,
-    )
-    chosen = sections(only)
-    if new is not None and options.names_cluster:
+    chosen = content.sections()
+    if new is not None and sources.names_cluster:
         raise WrongUsage("give OLD and NEW, or OLD and the options of a cluster.")
-    pair = options.source(old), options.cluster() if new is None else options.source(new)
-    output = Output(OutputForm.JSON if as_json else output_form)
+    pair = sources.source(old), sources.cluster() if new is None else sources.source(new)
+    output = printed.output(both=True)
     try:
-        comparison = _compare(pair, chosen, assignments, ignore_ids)
+        comparison = _compare(pair, chosen, content.assignments, ignore_ids)
     except WrongUsage:
         raise
     except Exception as error:

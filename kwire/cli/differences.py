@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import typer
 
 from kwire.cli.errors import error_sentence
-from kwire.cli.output import Column, Output, Table, error_document
+from kwire.cli.output import Output, Table, error_document, text_columns
 
 if TYPE_CHECKING:
     from enum import Enum
@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 TROUBLE = 2
 """The exit code where nothing could be compared, as diff(1) has it."""
 
-_COLUMNS = (
-    Column(key="change"),
-    Column(key="section"),
-    Column(key="name"),
-    Column(key="field"),
-    Column(key="old"),
-    Column(key="new"),
-)
+_COLUMNS = (*text_columns("change", "section", "name", "field", "old", "new"),)
 
 
 class KeyDifference(Protocol):

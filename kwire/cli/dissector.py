@@ -5,30 +5,27 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from kwire.cli.errors import WrongUsage
+from kwire.cli.options import option, reads_options
 
 _HIGHEST = 65535
 _PORTS = re.compile(r"\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*", re.ASCII)
 
 
+@reads_options
 def dissector(
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the file instead of stdout."),
-    ] = None,
-    ports: Annotated[
-        str | None,
-        typer.Option(
-            "--ports",
-            metavar="LIST",
-            help="TCP ports of nodes, as in 9092,9093,19000-19009. Wireshark's preference"
-            " kwire.ports changes them later. [default: 9092,9093]",
-        ),
-    ] = None,
+    output: Path | None = option(
+        "--output", "-o", metavar="FILE", help="Write the file instead of stdout."
+    ),
+    ports: str | None = option(
+        "--ports",
+        metavar="LIST",
+        help="TCP ports of nodes, as in 9092,9093,19000-19009. Wireshark's preference"
+        " kwire.ports changes them later. [default: 9092,9093]",
+    ),
 ) -> None:
     """Print a dissector for Wireshark 4.0 and later, in Lua. See docs/wireshark.md.
 

@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import usage_errors
 from kwire.cli.evidence import gather_evidence
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.fix_plan import show_fix_plan
-from kwire.cli.output import Column, Output, OutputForm, Table
-
-Only = Annotated[
-    str | None,
-    typer.Option(
-        "--only", metavar="CHECK,...", help="Only these subjects, or ids that --list prints."
-    ),
-]
-FixPlan = Annotated[
-    bool,
-    typer.Option(
-        "--fix-plan", help="Print what to do as a list of commands, with ids and addresses."
-    ),
-]
-List = Annotated[
-    bool, typer.Option("--list", help="List all findings that there are, and ask no cluster.")
-]
+from kwire.cli.options import flag, option
+from kwire.cli.output import Output, OutputForm, Table, text_columns
 
 
 def _doctor(
     cluster: ClusterOptions,
     output: Output,
-    only: Only = None,
-    fix_plan: FixPlan = False,
-    list_kinds: List = False,
+    only: str | None = option(
+        "--only", metavar="CHECK,...", help="Only these subjects, or ids that --list prints."
+    ),
+    fix_plan: bool = flag(
+        "--fix-plan", help="Print what to do as a list of commands, with ids and addresses."
+    ),
+    list_kinds: bool = flag("--list", help="List all findings that there are, and ask no cluster."),
 ) -> None:
     """Find out what is wrong with a cluster and its quorum.
 
@@ -83,13 +70,10 @@ def doctor(**options: Any) -> None:
 def _names(only: str | None) -> list[str]:
     """Return the names that --only has. Raises WrongUsage for one that no check has."""
     from kwire.doctor.examine import select
-    from kwire.errors import InvalidValue
 
     names = [name.strip() for name in (only or "").split(",") if name.strip()]
-    try:
+    with usage_errors():
         list(select(names))
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
     return names
 
 
@@ -97,11 +81,8 @@ def _list(output: Output, only: list[str]) -> None:
     from kwire.doctor.examine import select
 
     columns = [
-        Column(key="id"),
-        Column(key="verdict"),
-        Column(key="meaning"),
-        Column(key="advice", wide=True),
-        Column(key="source", wide=True),
+        *text_columns("id", "verdict", "meaning"),
+        *text_columns("advice", "source", wide=True),
     ]
     rows = [
         {

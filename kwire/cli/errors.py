@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 
 import typer
@@ -24,6 +26,24 @@ class WrongUsage(typer.BadParameter):
     def format_message(self) -> str:
         """Return the sentence without typer's words "Invalid value"."""
         return self.message
+
+
+def is_wrong_value(error: Exception) -> bool:
+    """True for a value of a user's that has no meaning: an id, an address, a partition."""
+    from kwire.errors import InvalidValue  # `kwire --help` does without
+
+    return isinstance(error, InvalidValue)
+
+
+@contextmanager
+def usage_errors(*, end: str = ".") -> Iterator[None]:
+    """Raise WrongUsage in place of InvalidValue. end: of the sentence."""
+    try:
+        yield
+    except Exception as error:
+        if is_wrong_value(error):
+            raise WrongUsage(f"{error}{end}") from error
+        raise
 
 
 def finite(seconds: float | None) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kwire.cli.cluster_options import ClusterOptions
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import usage_errors
 from kwire.cli.event_loop import run
 
 if TYPE_CHECKING:
@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 def bootstrap_addresses(cluster: ClusterOptions) -> Sequence[Address]:
     """Return the addresses of the options, brokers or controllers. Raises WrongUsage."""
     from kwire.admin.bootstrap import Bootstrap
-    from kwire.errors import InvalidValue
 
-    try:
+    with usage_errors():
         return Bootstrap.of(cluster.server, cluster.controller).addresses
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
 
 
 def gather_evidence(

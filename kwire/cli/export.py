@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Annotated
-
-import typer
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.event_loop import run
-from kwire.cli.metadata_sources import (
-    Assignments,
-    CommandConfig,
-    ConnectTimeout,
-    Controller,
-    FileSource,
-    Only,
-    ProfileName,
-    RequestTimeout,
-    SourceOptions,
-    Timeout,
-    sections,
-)
+from kwire.cli.metadata_sources import ContentOptions, FileSource, SourceOptions
+from kwire.cli.options import argument, flag, option, reads_options
 from kwire.cli.output import error_document
 from kwire.cli.screen import print_json
 from kwire.errors import KwireError
@@ -35,27 +21,21 @@ class DocumentForm(StrEnum):
     JSON = "json"
 
 
+@reads_options
 def export(
-    source: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[SOURCE]",
-            help="A .checkpoint file, a folder __cluster_metadata-0, controllers:HOST:PORT,... or"
-            " profile:NAME. Without it the cluster of the options.",
-        ),
-    ] = None,
-    bootstrap_controller: Controller = None,
-    command_config: CommandConfig = None,
-    profile: ProfileName = None,
-    timeout: Timeout = None,
-    connect_timeout: ConnectTimeout = None,
-    request_timeout: RequestTimeout = None,
-    output_form: Annotated[
-        DocumentForm, typer.Option("--output", "-o", help="The form of the document.")
-    ] = DocumentForm.YAML,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")] = False,
-    only: Only = None,
-    assignments: Assignments = False,
+    *,
+    source: str | None = argument(
+        default=None,
+        metavar="[SOURCE]",
+        help="A .checkpoint file, a folder __cluster_metadata-0, controllers:HOST:PORT,... or"
+        " profile:NAME. Without it the cluster of the options.",
+    ),
+    sources: SourceOptions,
+    output_form: DocumentForm = option(
+        "--output", "-o", default=DocumentForm.YAML, help="The form of the document."
+    ),
+    as_json: bool = flag("--json", help="Print JSON, as -o json does."),
+    content: ContentOptions,
 ) -> None:
     """Print a cluster's topics, configs, ACLs, quotas and features.
 
@@ -67,18 +47,10 @@ def export(
     kwire export --bootstrap-controller localhost:9093 > nightly.yaml
     kwire export --only topics,acls /var/lib/kafka/__cluster_metadata-0
     """
-    options = SourceOptions(
-        controller=bootstrap_controller,
-        command_config=command_config,
-        profile=profile,
-        timeout=timeout,
-        connect_timeout=connect_timeout,
-        request_timeout=request_timeout,
-    )
-    chosen = sections(only)
-    if source is not None and options.names_cluster:
+    chosen = content.sections()
+    if source is not None and sources.names_cluster:
         raise WrongUsage("give a SOURCE or the options of a cluster, not both.")
-    origin = options.cluster() if source is None else options.source(source)
+    origin = sources.cluster() if source is None else sources.source(source)
     is_json = as_json or output_form is DocumentForm.JSON
     try:
         metadata = run(origin.read())
@@ -93,5 +65,5 @@ def export(
     if isinstance(metadata, ClusterDocument):
         assert isinstance(origin, FileSource), "controllers give no document"
         raise WrongUsage(f"{origin} is an exported document already.")
-    document = document_of(metadata, chosen, assignments=assignments)
+    document = document_of(metadata, chosen, assignments=content.assignments)
     sys.stdout.write(FORMS["json" if is_json else output_form](document))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from kwire.cli.cluster_options import TIMEOUTS, chosen_timeouts
-from kwire.cli.errors import WrongUsage, finite
+from kwire.cli.cluster_options import TimeLimits, seconds_option
+from kwire.cli.errors import WrongUsage, finite, usage_errors
 from kwire.cli.event_loop import run
-from kwire.cli.metadata_sources import ConnectTimeout, RequestTimeout
+from kwire.cli.options import flag, option, reads_options
 from kwire.cli.profiles import read_profile
 
 if TYPE_CHECKING:
@@ -20,51 +19,41 @@ POLL_TIMEOUT = 10.0
 """Seconds; a leader that hangs is given up after half of them, and another one looked for."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PollLimits(TimeLimits):
+    """The limits of time of a poll."""
+
+    timeout: float | None = seconds_option(
+        f"Give a poll up after so long. By default {POLL_TIMEOUT:g}."
+    )
+
+
+@reads_options
 def exporter(
-    bootstrap_controller: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap-controller", metavar="HOST:PORT,...", help="Ask these controllers."
-        ),
-    ] = None,
-    bootstrap_server: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap-server",
-            metavar="HOST:PORT,...",
-            help="Ask these brokers, for the metrics of the quorum alone.",
-        ),
-    ] = None,
-    command_config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Client properties: TLS and SASL.")
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option("--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."),
-    ] = None,
-    listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Serve /metrics here.")
-    ] = "127.0.0.1:9308",
-    interval: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", min=0.5, callback=finite, help="Poll the quorum so often."),
-    ] = 5.0,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.1,
-            callback=finite,
-            show_default=False,
-            help=f"Give a poll up after so long. By default {POLL_TIMEOUT:g}.",
-        ),
-    ] = None,
-    connect_timeout: ConnectTimeout = None,
-    request_timeout: RequestTimeout = None,
-    min_insync_replicas: Annotated[
-        int, typer.Option(min=1, help="min.insync.replicas of the brokers' server.properties.")
-    ] = 1,
-    topics: Annotated[bool, typer.Option("--topics", help="Also series for each topic.")] = False,
+    *,
+    bootstrap_controller: str | None = option(
+        "--bootstrap-controller", metavar="HOST:PORT,...", help="Ask these controllers."
+    ),
+    bootstrap_server: str | None = option(
+        "--bootstrap-server",
+        metavar="HOST:PORT,...",
+        help="Ask these brokers, for the metrics of the quorum alone.",
+    ),
+    command_config: Path | None = option(metavar="FILE", help="Client properties: TLS and SASL."),
+    profile: str | None = option(
+        "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`."
+    ),
+    listen: str = option(
+        default="127.0.0.1:9308", metavar="HOST:PORT", help="Serve /metrics here."
+    ),
+    interval: float = option(
+        default=5.0, metavar="SECONDS", min=0.5, callback=finite, help="Poll the quorum so often."
+    ),
+    limits: PollLimits,
+    min_insync_replicas: int = option(
+        default=1, min=1, help="min.insync.replicas of the brokers' server.properties."
+    ),
+    topics: bool = flag("--topics", help="Also series for each topic."),
 ) -> None:
     """Serve the state of a quorum and cluster to Prometheus.
 
@@ -87,7 +76,6 @@ def exporter(
     if bool(bootstrap_server) == bool(bootstrap_controller):
         raise WrongUsage("give --bootstrap-controller, --bootstrap-server or --profile.")
     config = command_config or settings.command_config
-    limits = dict(zip(TIMEOUTS, (timeout, connect_timeout, request_timeout), strict=True))
     try:
         address = Address.parse(listen)
     except InvalidValue as error:
@@ -99,7 +87,7 @@ def exporter(
             bootstrap_controllers=bootstrap_controller,
             security=PLAINTEXT if config is None else client_security(config),
             interval=interval,
-            timeouts=chosen_timeouts(limits, settings, config, POLL_TIMEOUT),
+            timeouts=limits.chosen(settings, config, POLL_TIMEOUT),
             static_min_isr=min_insync_replicas,
             per_topic=topics,
         )
@@ -110,7 +98,6 @@ def _run(config: ExporterConfig) -> None:
     import asyncio
 
     from kwire.cli.log_lines import log_to_stderr
-    from kwire.errors import InvalidValue
     from kwire.exporter.exporter import Exporter
     from kwire.operating_system import TERMINATION, on_signal
 
@@ -121,7 +108,5 @@ def _run(config: ExporterConfig) -> None:
         on_signal(TERMINATION, ended.set)
         await Exporter(config).run(ended)
 
-    try:
+    with usage_errors():
         run(serve())
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error

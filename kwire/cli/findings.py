@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.output import Column, Output, OutputForm, Table, text_columns
 from kwire.cli.wrapping import has_room, wrapped
 from kwire.text.untrusted import harmless
 
@@ -20,14 +20,7 @@ COLOURS = {"ok": "green", "info": "cyan", "unknown": "magenta", "warning": "yell
 LOUD = ("warning", "problem")
 """Verdicts in capitals."""
 
-COLUMNS = [
-    Column(key="id"),
-    Column(key="verdict"),
-    Column(key="sentence"),
-    Column(key="evidence"),
-    Column(key="advice"),
-    Column(key="source"),
-]
+COLUMNS = text_columns("id", "verdict", "sentence", "evidence", "advice", "source")
 
 
 def finding_document(finding: Finding) -> dict[str, Any]:

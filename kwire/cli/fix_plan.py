@@ -12,20 +12,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kwire.cli.cluster_options import ClusterOptions
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.output import Output, Table, text_columns
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from kwire.doctor.evidence import Evidence
     from kwire.doctor.finding import Finding, Fix
 
-COLUMNS = [
-    Column(key="finding"),
-    Column(key="sentence"),
-    Column(key="when"),
-    Column(key="step"),
-    Column(key="isCommand"),
-]
+COLUMNS = text_columns("finding", "sentence", "when", "step", "isCommand")
 
 
 def show_fix_plan(

@@ -42,6 +42,12 @@ def lazy_group(modules: Mapping[str, str]) -> type[TyperGroup]:
     return LazyGroup
 
 
+def command_group(help: str, lazy: Mapping[str, str] | None = None) -> typer.Typer:
+    """Return a group of commands that prints its help without one. lazy: as of `lazy_group`."""
+    group = lazy_group(lazy or {})
+    return typer.Typer(cls=group, help=help, no_args_is_help=True, rich_markup_mode=None)
+
+
 def _command(name: str, location: str) -> Any:
     module, _, attribute = location.partition(":")
     command = getattr(import_module(module), attribute)

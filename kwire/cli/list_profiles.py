@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from kwire.cli.flows.options import AsJson
+from kwire.cli.flows.options import AS_JSON
+from kwire.cli.options import reads_options
 from kwire.cli.profiles import Profile, profiles_path, read_profiles
 from kwire.text.untrusted import harmless
 
 
-def list_profiles(as_json: AsJson = False) -> None:
+@reads_options
+def list_profiles(as_json: bool = AS_JSON) -> None:
     """List the profiles and their file. See docs/security.md.
 
     \b

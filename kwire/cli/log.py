@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from kwire.cli.flows.options import UnpackLimit
+from kwire.cli.flows.options import UNPACK_LIMIT
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, reads_options
 
-app = typer.Typer(
-    help="Show the files of a metadata log (KIP-595, KIP-630).",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Show the files of a metadata log (KIP-595, KIP-630).")
 
 
 @app.callback()
@@ -22,22 +19,18 @@ def group() -> None:
 
 
 @app.command()
+@reads_options
 def dump(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Segments, indexes, snapshots, quorum-state, leader-epoch-checkpoint;"
-            " a folder stands for all of them in it.",
-        ),
-    ],
-    skip_record_metadata: Annotated[
-        bool, typer.Option(help="Print the values only, control records as empty lines.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON value a line, for each record.")
-    ] = False,
-    unpack_limit: UnpackLimit = None,
+    files: list[Path] = argument(
+        metavar="FILE...",
+        help="Segments, indexes, snapshots, quorum-state, leader-epoch-checkpoint;"
+        " a folder stands for all of them in it.",
+    ),
+    skip_record_metadata: bool = flag(
+        help="Print the values only, control records as empty lines."
+    ),
+    as_json: bool = flag("--json", help="Print a JSON value a line, for each record."),
+    unpack_limit: int | None = UNPACK_LIMIT,
 ) -> None:
     """Print segments, snapshots and the small files beside them.
 

@@ -41,7 +41,7 @@ COMMANDS = {
     "storage": "kwire.cli.storage:app",
     "log": "kwire.cli.log:app",
     "shell": "kwire.cli.shell:shell",
-    "controller": "kwire.cli.controller:app",
+    "controller": "kwire.cli.controller.command:app",
     "proxy": "kwire.cli.proxy.commands:app",
     "watch": "kwire.cli.watch.command:watch",
     "proxy-config": "kwire.cli.proxy.proxy_config:proxy_config",

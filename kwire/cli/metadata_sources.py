@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from kwire.cli.cluster_options import TIMEOUTS, chosen_timeouts
-from kwire.cli.errors import WrongUsage
+from kwire.cli.cluster_options import TimeLimits
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.options import flag, option
 from kwire.cli.profiles import Profile, read_profile
 
 if TYPE_CHECKING:
@@ -21,35 +20,6 @@ if TYPE_CHECKING:
     from kwire.observer.stored_metadata import StoredMetadata
 
 CONTROLLERS, PROFILE = "controllers:", "profile:"
-
-Controller = Annotated[
-    str | None,
-    typer.Option(
-        "--bootstrap-controller",
-        metavar="HOST:PORT,...",
-        help="Read the metadata log of these controllers (KIP-919); brokers do not give it.",
-    ),
-]
-CommandConfig = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."),
-]
-ProfileName = Annotated[
-    str | None,
-    typer.Option(
-        "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`, by controllers."
-    ),
-]
-Timeout = TIMEOUTS["timeout"][0]
-ConnectTimeout = TIMEOUTS["connect_timeout"][0]
-RequestTimeout = TIMEOUTS["request_timeout"][0]
-Only = Annotated[
-    str | None,
-    typer.Option(metavar="SECTION,...", help="Only these: features, topics, configs, quotas, ..."),
-]
-Assignments = Annotated[
-    bool, typer.Option("--assignments", help="With the replicas of every partition.")
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,24 +79,30 @@ MetadataSource = ControllerSource | FileSource
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """The options that say how a cluster is reached."""
+    """The options of the controllers whose metadata is read."""
 
-    controller: str | None = None
-    command_config: Path | None = None
-    profile: str | None = None
-    timeout: float | None = None
-    connect_timeout: float | None = None
-    request_timeout: float | None = None
+    bootstrap_controller: str | None = option(
+        "--bootstrap-controller",
+        metavar="HOST:PORT,...",
+        help="Read the metadata log of these controllers (KIP-919); brokers do not give it.",
+    )
+    command_config: Path | None = option(
+        metavar="FILE", help="Client properties: TLS and SASL, as for Kafka's tools."
+    )
+    profile: str | None = option(
+        "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`, by controllers."
+    )
+    limits: TimeLimits
 
     @property
     def names_cluster(self) -> bool:
         """True if an option names a cluster."""
-        return bool(self.controller or self.profile)
+        return bool(self.bootstrap_controller or self.profile)
 
     def cluster(self) -> ControllerSource:
         """Return the cluster of the options, or of $KWIRE_PROFILE. Raises WrongUsage for none."""
-        if self.controller:
-            return self._controllers(self.controller, read_profile(self.profile))
+        if self.bootstrap_controller:
+            return self._controllers(self.bootstrap_controller, read_profile(self.profile))
         profile = read_profile(self.profile)
         if not profile.name:
             raise WrongUsage("give --bootstrap-controller, --profile, or a file.")
@@ -150,30 +126,35 @@ class SourceOptions:
 
     def _controllers(self, addresses: str, profile: Profile) -> ControllerSource:
         from kwire.admin.bootstrap import Bootstrap
-        from kwire.errors import InvalidValue
 
-        try:
+        with usage_errors():
             Bootstrap.of(None, addresses)
-        except InvalidValue as error:
-            raise WrongUsage(f"{error}.") from error
         config = self.command_config or profile.command_config
-        chosen = {name: getattr(self, name) for name in TIMEOUTS}
         return ControllerSource(
             name=addresses,
             controllers=addresses,
             command_config=config,
-            timeouts=chosen_timeouts(chosen, profile, config),
+            timeouts=self.limits.chosen(profile, config),
         )
 
 
-def sections(only: str | None) -> tuple[DocumentSection, ...]:
-    """Return the sections of --only; none stands for all. Raises WrongUsage for an unknown one."""
-    from kwire.cluster_document.document import DocumentSection
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentOptions:
+    """The options of what is read of the metadata."""
 
-    names = {section.value.lower(): section for section in DocumentSection}
-    chosen = [name.strip() for name in (only or "").split(",") if name.strip()]
-    for name in chosen:
-        if name.lower() not in names:
-            known = ", ".join(section.value for section in DocumentSection)
-            raise WrongUsage(f"--only {name}: there is no such section, only {known}.")
-    return tuple(names[name.lower()] for name in chosen)
+    only: str | None = option(
+        metavar="SECTION,...", help="Only these: features, topics, configs, quotas, ..."
+    )
+    assignments: bool = flag("--assignments", help="With the replicas of every partition.")
+
+    def sections(self) -> tuple[DocumentSection, ...]:
+        """Return the sections of --only; none stands for all. Raises WrongUsage."""
+        from kwire.cluster_document.document import DocumentSection
+
+        names = {section.value.lower(): section for section in DocumentSection}
+        chosen = [name.strip() for name in (self.only or "").split(",") if name.strip()]
+        for name in chosen:
+            if name.lower() not in names:
+                known = ", ".join(section.value for section in DocumentSection)
+                raise WrongUsage(f"--only {name}: there is no such section, only {known}.")
+        return tuple(names[name.lower()] for name in chosen)

@@ -16,6 +16,7 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kwire.cli.errors import WrongUsage
+from kwire.cli.options import flag, option
 from kwire.cli.screen import columns, is_pipe, screen, table_of
 from kwire.text.times import moment
 from kwire.text.untrusted import harmless
@@ -88,6 +89,16 @@ class Column:
     def heading(self) -> str:
         """The title, made from the key if there is none."""
         return self.title or f"{self.key[0].upper()}{self.key[1:]}"
+
+
+def text_columns(*keys: str, wide: bool = False) -> list[Column]:
+    """Return columns of text with these keys."""
+    return [Column(key=key, wide=wide) for key in keys]
+
+
+def number_columns(*keys: str, wide: bool = False) -> list[Column]:
+    """Return columns of numbers with these keys."""
+    return [Column(key=key, wide=wide, right=True) for key in keys]
 
 
 ERROR = Column(key="error")
@@ -259,6 +270,27 @@ class Output:
         for line, row in zip(cells, table.rows, strict=True):
             drawn.add_row(*line, style="red" if row.get("error") else "")
         console.print(drawn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """The options of the form that is printed."""
+
+    output_form: OutputForm = option(
+        "--output", "-o", default=OutputForm.TABLE, help="The form of what is printed."
+    )
+    as_json: bool = flag("--json", help="Print JSON, as -o json does.")
+
+    def output(self, *, both: bool = False) -> Output:
+        """Return the output in the form of -o, or JSON for --json.
+
+        Raises WrongUsage for another form beside --json, unless both may be given.
+        """
+        if not self.as_json:
+            return Output(self.output_form)
+        if not both and self.output_form not in (OutputForm.TABLE, OutputForm.JSON):
+            raise WrongUsage(f"give --json or -o {self.output_form}, not both.")
+        return Output(OutputForm.JSON)
 
 
 def _is_too_wide(cells: list[list[str]], shown: Sequence[Column], width: int) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.cluster_options import TIMEOUTS, chosen_timeouts
-from kwire.cli.errors import WrongUsage
-from kwire.cli.metadata_sources import ConnectTimeout, RequestTimeout, Timeout
+from kwire.cli.cluster_options import TimeLimits
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.options import argument, flag, option, reads_options
 from kwire.cli.profiles import NO_PROFILE, Profile, read_profile
 
 if TYPE_CHECKING:
@@ -19,57 +19,40 @@ if TYPE_CHECKING:
     from kwire.shell.shell import Shell
 
 
+@reads_options
 def shell(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[COMMAND...]", help="Run this command and exit; without one, prompt for them."
-        ),
-    ] = None,
-    directory: Annotated[
-        Path | None,
-        typer.Option(
-            "--directory",
-            "-d",
-            metavar="DIR",
-            help="Read the folder __cluster_metadata-0, or the log directory that has it.",
-        ),
-    ] = None,
-    snapshot: Annotated[
-        Path | None,
-        typer.Option("--snapshot", "-s", metavar="FILE", help="Read one .checkpoint or .log."),
-    ] = None,
-    controllers: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap-controller",
-            "-q",
-            metavar="HOST:PORT,...",
-            help="Follow a running quorum. Give exactly one of the three.",
-        ),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Client properties with TLS and SASL for --bootstrap-controller."
-        ),
-    ] = None,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            "--profile", "-P", metavar="NAME", help="Follow the controllers of this profile."
-        ),
-    ] = None,
-    offset: Annotated[
-        int | None,
-        typer.Option("--at", metavar="OFFSET", min=0, help="Show the cluster as it was there."),
-    ] = None,
-    timeout: Timeout = None,
-    connect_timeout: ConnectTimeout = None,
-    request_timeout: RequestTimeout = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON for scripts: cat and find do.")
-    ] = False,
+    *,
+    words: list[str] = argument(
+        default=[],
+        metavar="[COMMAND...]",
+        help="Run this command and exit; without one, prompt for them.",
+    ),
+    directory: Path | None = option(
+        "--directory",
+        "-d",
+        metavar="DIR",
+        help="Read the folder __cluster_metadata-0, or the log directory that has it.",
+    ),
+    snapshot: Path | None = option(
+        "--snapshot", "-s", metavar="FILE", help="Read one .checkpoint or .log."
+    ),
+    controllers: str | None = option(
+        "--bootstrap-controller",
+        "-q",
+        metavar="HOST:PORT,...",
+        help="Follow a running quorum. Give exactly one of the three.",
+    ),
+    config: Path | None = option(
+        metavar="FILE", help="Client properties with TLS and SASL for --bootstrap-controller."
+    ),
+    profile: str | None = option(
+        "--profile", "-P", metavar="NAME", help="Follow the controllers of this profile."
+    ),
+    offset: int | None = option(
+        "--at", metavar="OFFSET", min=0, help="Show the cluster as it was there."
+    ),
+    limits: TimeLimits,
+    as_json: bool = flag("--json", help="Print JSON for scripts: cat and find do."),
 ) -> None:
     """Browse a cluster's metadata as folders and files.
 
@@ -89,8 +72,7 @@ def shell(
         chosen = _profile(profile)
         controllers, config = chosen.bootstrap_controllers, config or chosen.command_config
     _check_source(directory, snapshot, controllers, config)
-    limits = dict(zip(TIMEOUTS, (timeout, connect_timeout, request_timeout), strict=True))
-    timeouts = chosen_timeouts(limits, chosen, config)
+    timeouts = limits.chosen(chosen, config)
     with _source(directory, snapshot, controllers, config, timeouts) as source:
         session = _shell(source)
         if offset is not None:
@@ -103,7 +85,7 @@ def shell(
             raise typer.Exit(1)
 
 
-def _check_command(words: list[str] | None, as_json: bool) -> None:
+def _check_command(words: list[str], as_json: bool) -> None:
     """Raise WrongUsage for a command that there is not, or that needs a session."""
     if not words:
         if as_json:
@@ -161,15 +143,12 @@ def _source(
 def _live(controllers: str, config: Path | None, timeouts: Timeouts) -> ImageSource:
     from kwire.admin.bootstrap import Bootstrap
     from kwire.cli.tls_options import client_security
-    from kwire.errors import InvalidValue
     from kwire.net.security import PLAINTEXT
     from kwire.shell.live import LiveSource
 
     security = PLAINTEXT if config is None else client_security(config)
-    try:
+    with usage_errors():
         addresses = Bootstrap.of(None, controllers).addresses
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
     return LiveSource(addresses, security, timeouts)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.lazy import command_group
+from kwire.cli.options import flag, option, reads_options, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,82 +21,52 @@ if TYPE_CHECKING:
 
 Parsed = TypeVar("Parsed")
 
-app = typer.Typer(
-    help="Format and show the directories of a node (KIP-631, KIP-853).",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group("Format and show the directories of a node (KIP-631, KIP-853).")
+
+CONFIG = option("--config", "-c", default=..., metavar="FILE", help="The node's server.properties.")
+AS_JSON = flag("--json", help="Print JSON for scripts.")
+
+
+ADD_SCRAM_FILE = option(
+    metavar="FILE",
+    help="Users who can log in at once, a line each, - for stdin:"
+    " SCRAM-SHA-256=[name=alice,password=SECRET].",
 )
 
-Config = Annotated[
-    Path, typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
-
-ClusterId = Annotated[
-    str, typer.Option("--cluster-id", "-t", metavar="ID", help="The cluster's id.")
-]
-Standalone = Annotated[
-    bool, typer.Option("--standalone", "-s", help="This controller is the only first voter.")
-]
-InitialControllers = Annotated[
-    str | None,
-    typer.Option(
+@app.command("format")
+@reads_options
+def format_directories(
+    config: Path = CONFIG,
+    cluster_id: str = option(
+        "--cluster-id", "-t", default=..., metavar="ID", help="The cluster's id."
+    ),
+    standalone: bool = flag("--standalone", "-s", help="This controller is the only first voter."),
+    initial_controllers: str | None = option(
         "--initial-controllers",
         "-I",
         metavar="VOTERS",
         help="The first voters, id@host:port:directory-id, separated by commas."
         " The same for all nodes.",
     ),
-]
-NoInitialControllers = Annotated[
-    bool,
-    typer.Option(
+    no_initial_controllers: bool = flag(
         "--no-initial-controllers", "-N", help="This node learns of the voters from others."
     ),
-]
-ReleaseVersion = Annotated[
-    str | None,
-    typer.Option(
+    release_version: str | None = option(
         "--release-version",
         "-r",
         metavar="VERSION",
         help="Kafka's release, as 4.4 or 4.4-IV2. By default 4.3-IV0. In a migration from"
         " ZooKeeper: inter.broker.protocol.version of the file.",
     ),
-]
-Features = Annotated[
-    list[str] | None,
-    typer.Option("--feature", "-f", metavar="NAME=LEVEL", help="May be given again."),
-]
-AddScramFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Users who can log in at once, a line each, - for stdin:"
-        " SCRAM-SHA-256=[name=alice,password=SECRET].",
+    feature: list[str] = repeated(
+        "--feature", "-f", metavar="NAME=LEVEL", help="May be given again."
     ),
-]
-IgnoreFormatted = Annotated[
-    bool,
-    typer.Option(
+    add_scram_file: Path | None = ADD_SCRAM_FILE,
+    ignore_formatted: bool = flag(
         "--ignore-formatted", "-g", help="Leave formatted directories, format the others."
     ),
-]
-
-
-@app.command("format")
-def format_directories(
-    config: Config,
-    cluster_id: ClusterId,
-    standalone: Standalone = False,
-    initial_controllers: InitialControllers = None,
-    no_initial_controllers: NoInitialControllers = False,
-    release_version: ReleaseVersion = None,
-    feature: Features = None,
-    add_scram_file: AddScramFile = None,
-    ignore_formatted: IgnoreFormatted = False,
-    as_json: AsJson = False,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Format the directories of a node, so that it can be started.
 
@@ -112,7 +84,7 @@ def format_directories(
         )
     try:
         voters = parse_initial_voters(initial_controllers) if initial_controllers else ()
-        features = dict(map(parse_feature, feature or []))
+        features = dict(map(parse_feature, feature))
     except InvalidValue as error:
         raise WrongUsage(str(error)) from None
     options = FormatOptions(
@@ -129,7 +101,8 @@ def format_directories(
 
 
 @app.command()
-def info(config: Config, as_json: AsJson = False) -> None:
+@reads_options
+def info(config: Path = CONFIG, as_json: bool = AS_JSON) -> None:
     """Show the contents of a node's directories. Exit code 1 if something is wrong.
 
     \b

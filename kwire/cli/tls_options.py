@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import WrongUsage, usage_errors
 
 if TYPE_CHECKING:
     from kwire.net.security import Security
@@ -14,13 +14,10 @@ if TYPE_CHECKING:
 
 def client_security(config: Path) -> Security:
     """Read a file of Kafka's client properties. Raises WrongUsage."""
-    from kwire.errors import InvalidValue
     from kwire.net.security import read_security
 
-    try:
+    with usage_errors():
         return read_security(config)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
 
 
 def client_bootstrap(config: Path) -> tuple[str | None, str | None]:
@@ -28,24 +25,18 @@ def client_bootstrap(config: Path) -> tuple[str | None, str | None]:
 
     Raises WrongUsage if both are there.
     """
-    from kwire.errors import InvalidValue
     from kwire.net.security import read_bootstrap
 
-    try:
+    with usage_errors():
         return read_bootstrap(config)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
 
 
 def client_timeouts(config: Path) -> dict[str, float]:
     """Return the limits of time in a file of client properties. Raises WrongUsage."""
-    from kwire.errors import InvalidValue
     from kwire.net.timeouts import read_timeouts
 
-    try:
+    with usage_errors():
         return read_timeouts(config)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
 
 
 def server_tls(files: list[str]) -> ServerTls:

@@ -5,27 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, TypeVar
 
 from kwire.cli.errors import finite
+from kwire.cli.options import option
 from kwire.cli.output import Output
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.cli.cluster_options import ClusterOptions
 
-Watch = Annotated[
-    float | None,
-    typer.Option(
-        "--watch",
-        metavar="SECONDS",
-        min=0.2,
-        callback=finite,
-        help="Ask again after so long, until Ctrl-C.",
-    ),
-]
+WATCH = option(
+    "--watch",
+    metavar="SECONDS",
+    min=0.2,
+    callback=finite,
+    help="Ask again after so long, until Ctrl-C.",
+)
 T = TypeVar("T")
 
 _CLEAR = "\x1b[H\x1b[2J"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kwire.admin import registry
-from kwire.cli.cluster_options import TIMEOUTS, ClusterOptions, asks_cluster, chosen_timeouts
+from kwire.cli.cluster_options import ClusterOptions, TimeLimits, asks_cluster
 from kwire.cli.output import Output
 from kwire.cli.profiles import Profile
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -55,13 +55,10 @@ def test_limits_of_time_come_from_options_then_the_profile_then_the_properties(
         "default.api.timeout.ms=90000\nrequest.timeout.ms=45000\n"
         "socket.connection.setup.timeout.ms=2500\n"
     )
-    options: dict[str, float | None] = dict.fromkeys(TIMEOUTS)
-    assert chosen_timeouts(options, Profile(), file) == Timeouts(
-        operation=90, request=45, connect=2.5
-    )
-    limits = chosen_timeouts({**options, "timeout": 100.0}, Profile(request_timeout=20.0), file)
+    assert TimeLimits().chosen(Profile(), file) == Timeouts(operation=90, request=45, connect=2.5)
+    limits = TimeLimits(timeout=100.0).chosen(Profile(request_timeout=20.0), file)
     assert limits == Timeouts(operation=100, request=20, connect=2.5)
-    assert chosen_timeouts(options, Profile(), None) == Timeouts()
+    assert TimeLimits().chosen(Profile(), None) == Timeouts()
 
 
 def test_a_slow_login_is_waited_for_as_the_options_say(kwire: Command) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import product
 from typing import Any
 
 from kwire.admin.acls import AclBinding, AclFilter
+from kwire.cli.admin.acl_options import AclGrantees, AclGrants, AclResources
 from kwire.cli.errors import WrongUsage
 from kwire.messages.access_control import (
     CLUSTER_NAME,
@@ -78,22 +79,11 @@ class AclWords:
     principals: of ACLs that allow or deny, in filters only.
     """
 
-    topics: Sequence[str] = ()
-    groups: Sequence[str] = ()
-    cluster: bool = False
-    transactional_ids: Sequence[str] = ()
-    tokens: Sequence[str] = ()
-    users: Sequence[str] = ()
+    resources: AclResources = field(default_factory=AclResources)
     pattern_type: str = "literal"
-    operations: Sequence[str] = ()
     principals: Sequence[str] = ()
-    allow: Sequence[str] = ()
-    deny: Sequence[str] = ()
-    allow_hosts: Sequence[str] = ()
-    deny_hosts: Sequence[str] = ()
-    producer: bool = False
-    consumer: bool = False
-    idempotent: bool = False
+    grantees: AclGrantees = field(default_factory=AclGrantees)
+    grants: AclGrants = field(default_factory=AclGrants)
 
     def bindings(self) -> list[AclBinding]:
         """Return the ACLs to add. Raises WrongUsage for words that do not go together."""
@@ -128,7 +118,7 @@ class AclWords:
             *self._principals(any_host=None)
         ] or [(None, None, AclPermission.ANY)]
         pattern = self._pattern(*PatternType)
-        if self.producer or self.consumer or self.idempotent:
+        if self.grants.of_clients:
             targets: list[tuple[int, str | None, int]] = [*self._conveniences()]
         else:
             resources: list[tuple[int, str | None]] = [*self._resources()] or [
@@ -155,26 +145,32 @@ class AclWords:
     def _check_words(self) -> None:
         """Refuse words that would be left out, so that more is meant. Raises WrongUsage."""
         for kind, principals, hosts in (
-            ("allow", self.allow, self.allow_hosts),
-            ("deny", self.deny, self.deny_hosts),
+            ("allow", self.grantees.allow, self.grantees.allow_hosts),
+            ("deny", self.grantees.deny, self.grantees.deny_hosts),
         ):
             if hosts and not principals:
                 raise WrongUsage(f"--{kind}-host needs --{kind}-principal.")
-        if self.operations and (self.producer or self.consumer or self.idempotent):
+        if self.grants.operations and self.grants.of_clients:
             raise WrongUsage("--producer, --consumer and --idempotent choose the operations.")
 
     @property
     def names_something(self) -> bool:
         """True if a resource or a principal is named: without one every ACL is meant."""
-        return bool([*self._resources(), *self._principals(any_host=None)] or self.idempotent)
+        return bool(
+            [*self._resources(), *self._principals(any_host=None)] or self.grants.idempotent
+        )
 
     def strange_hosts(self) -> list[str]:
         """Return the hosts that are no address: Kafka compares addresses, never names."""
-        return [host for host in (*self.allow_hosts, *self.deny_hosts) if not _is_address(host)]
+        return [
+            host
+            for host in (*self.grantees.allow_hosts, *self.grantees.deny_hosts)
+            if not _is_address(host)
+        ]
 
     def _granted(self) -> Iterator[tuple[AclResourceType, str, AclOperation]]:
-        if self.producer or self.consumer or self.idempotent:
-            if self.deny:
+        if self.grants.of_clients:
+            if self.grantees.deny:
                 raise WrongUsage("--producer, --consumer and --idempotent allow, and never deny.")
             yield from self._conveniences()
             return
@@ -189,26 +185,29 @@ class AclWords:
             yield type, name, operation
 
     def _conveniences(self) -> Iterator[tuple[AclResourceType, str, AclOperation]]:
-        if (self.producer or self.consumer) and not self.topics:
+        if (self.grants.producer or self.grants.consumer) and not self.resources.topics:
             raise WrongUsage("--producer and --consumer need --topic.")
-        if self.consumer and not self.groups:
+        if self.grants.consumer and not self.resources.groups:
             raise WrongUsage("--consumer needs --group.")
-        for chosen, grants in ((self.producer, _PRODUCER), (self.consumer, _CONSUMER)):
+        for chosen, grants in (
+            (self.grants.producer, _PRODUCER),
+            (self.grants.consumer, _CONSUMER),
+        ):
             for type, name in self._resources() if chosen else ():
                 for operation in grants.get(type, ()):
                     yield type, name, operation
-        if self.idempotent:
+        if self.grants.idempotent:
             for type, operations in _IDEMPOTENT.items():
                 yield from ((type, CLUSTER_NAME, operation) for operation in operations)
 
     def _resources(self) -> Iterator[tuple[AclResourceType, str]]:
         named = {
-            AclResourceType.TOPIC: self.topics,
-            AclResourceType.GROUP: self.groups,
-            AclResourceType.CLUSTER: [CLUSTER_NAME] if self.cluster else [],
-            AclResourceType.TRANSACTIONAL_ID: self.transactional_ids,
-            AclResourceType.DELEGATION_TOKEN: self.tokens,
-            AclResourceType.USER: self.users,
+            AclResourceType.TOPIC: self.resources.topics,
+            AclResourceType.GROUP: self.resources.groups,
+            AclResourceType.CLUSTER: [CLUSTER_NAME] if self.resources.cluster else [],
+            AclResourceType.TRANSACTIONAL_ID: self.resources.transactional_ids,
+            AclResourceType.DELEGATION_TOKEN: self.resources.tokens,
+            AclResourceType.USER: self.resources.users,
         }
         for type, names in named.items():
             yield from ((type, name) for name in names)
@@ -217,8 +216,8 @@ class AclWords:
         any_of_both: list[str] = []
         for permission, principals, hosts in (
             (AclPermission.ANY, self.principals, any_of_both),
-            (AclPermission.ALLOW, self.allow, self.allow_hosts),
-            (AclPermission.DENY, self.deny, self.deny_hosts),
+            (AclPermission.ALLOW, self.grantees.allow, self.grantees.allow_hosts),
+            (AclPermission.DENY, self.grantees.deny, self.grantees.deny_hosts),
         ):
             chosen: Sequence[str | None] = hosts or [any_host]
             for principal, host in product(principals, chosen):
@@ -228,7 +227,7 @@ class AclWords:
                 yield principal, host, permission
 
     def _operations(self) -> Iterator[AclOperation]:
-        for word in self.operations:
+        for word in self.grants.operations:
             yield AclOperation(_number(AclOperation, word, "operation"))
 
     def _pattern(self, *allowed: PatternType) -> PatternType:

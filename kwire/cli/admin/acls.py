@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from kwire.admin import registry
+from kwire.cli.admin.acl_options import AclGrantees, AclGrants, AclResources
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, dry_run_facts
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.lazy import command_group
+from kwire.cli.options import flag, option, repeated
+from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, dry_run_facts, text_columns
+from kwire.cli.watching import WATCH, ask_and_show
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -22,82 +25,30 @@ if TYPE_CHECKING:
     from kwire.cli.admin.acl_words import AclWords
     from kwire.errors import KwireError
 
-app = typer.Typer(help="List, add and remove ACLs.", no_args_is_help=True, rich_markup_mode=None)
+app = command_group("List, add and remove ACLs.")
 
-Topic = Annotated[
-    list[str] | None, typer.Option("--topic", metavar="NAME", help="`*` for all. Repeatable.")
-]
-Group = Annotated[
-    list[str] | None, typer.Option("--group", metavar="NAME", help="`*` for all. Repeatable.")
-]
-ClusterWide = Annotated[bool, typer.Option("--cluster", help="The cluster as a whole.")]
-TransactionalId = Annotated[
-    list[str] | None,
-    typer.Option("--transactional-id", metavar="ID", help="`*` for all. Repeatable."),
-]
-DelegationToken = Annotated[
-    list[str] | None,
-    typer.Option("--delegation-token", metavar="ID", help="A token's id. Repeatable."),
-]
-UserPrincipal = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--user-principal", metavar="USER", help="A user whose tokens are meant. Repeatable."
-    ),
-]
-Principal = Annotated[
-    list[str] | None,
-    typer.Option("--principal", metavar="User:NAME", help="Allowed or denied. Repeatable."),
-]
-OperationName = Annotated[
-    list[str] | None, typer.Option("--operation", metavar="NAME", help="Read, … Repeatable.")
-]
-Allow = Annotated[
-    list[str] | None,
-    typer.Option("--allow-principal", metavar="User:NAME", help="`User:*` for all. Repeatable."),
-]
-Deny = Annotated[
-    list[str] | None,
-    typer.Option("--deny-principal", metavar="User:NAME", help="Add or match DENY. Repeatable."),
-]
-AllowHost = Annotated[
-    list[str] | None,
-    typer.Option("--allow-host", metavar="IP", help="By default any. Repeatable."),
-]
-DenyHost = Annotated[
-    list[str] | None, typer.Option("--deny-host", metavar="IP", help="By default any. Repeatable.")
-]
-Pattern = Annotated[
-    str,
-    typer.Option("--resource-pattern-type", metavar="TYPE", help="literal or prefixed."),
-]
-FilterPattern = Annotated[
-    str,
-    typer.Option(
+PRINCIPAL = repeated("--principal", metavar="User:NAME", help="Allowed or denied. Repeatable.")
+
+
+def _pattern(default: str) -> Any:
+    """Declare the option of the pattern type in a filter."""
+    return option(
         "--resource-pattern-type",
+        default=default,
         metavar="TYPE",
         help="literal, prefixed, any of both, or match: every pattern the name falls under.",
-    ),
-]
-Producer = Annotated[
-    bool, typer.Option("--producer", help="WRITE, DESCRIBE, CREATE on topics; transactional ids.")
-]
-Consumer = Annotated[
-    bool, typer.Option("--consumer", help="READ, DESCRIBE on topics; READ on groups.")
-]
-Idempotent = Annotated[
-    bool, typer.Option("--idempotent", help="IDEMPOTENT_WRITE, before Kafka 2.8 for producers.")
-]
+    )
 
-COLUMNS = [
-    Column(key="resourceType"),
-    Column(key="resourceName"),
-    Column(key="patternType"),
-    Column(key="principal"),
-    Column(key="host"),
-    Column(key="operation"),
-    Column(key="permissionType"),
-]
+
+COLUMNS = text_columns(
+    "resourceType",
+    "resourceName",
+    "patternType",
+    "principal",
+    "host",
+    "operation",
+    "permissionType",
+)
 
 
 @app.command("list")
@@ -105,16 +56,12 @@ COLUMNS = [
 def describe_acls(
     cluster: ClusterOptions,
     output: Output,
-    topic: Topic = None,
-    group: Group = None,
-    cluster_wide: ClusterWide = False,
-    transactional_id: TransactionalId = None,
-    delegation_token: DelegationToken = None,
-    user_principal: UserPrincipal = None,
-    pattern_type: FilterPattern = "any",
-    principal: Principal = None,
-    operation: OperationName = None,
-    watch: Watch = None,
+    *,
+    resources: AclResources,
+    pattern_type: str = _pattern("any"),
+    principals: list[str] = PRINCIPAL,
+    operations: list[str] = repeated("--operation", metavar="NAME", help="Read, … Repeatable."),
+    watch: float | None = WATCH,
 ) -> None:
     """List ACLs, by default all.
 
@@ -125,15 +72,10 @@ def describe_acls(
     from kwire.cli.admin.acl_words import AclWords, acl_values
 
     words = AclWords(
-        topics=topic or [],
-        groups=group or [],
-        cluster=cluster_wide,
-        transactional_ids=transactional_id or [],
-        tokens=delegation_token or [],
-        users=user_principal or [],
+        resources=resources,
         pattern_type=pattern_type,
-        operations=operation or [],
-        principals=principal or [],
+        principals=principals,
+        grants=AclGrants(operations=operations),
     )
     filters = words.filters()
 
@@ -148,24 +90,14 @@ def describe_acls(
 def create_acls(
     cluster: ClusterOptions,
     output: Output,
-    topic: Topic = None,
-    group: Group = None,
-    cluster_wide: ClusterWide = False,
-    transactional_id: TransactionalId = None,
-    delegation_token: DelegationToken = None,
-    user_principal: UserPrincipal = None,
-    pattern_type: Pattern = "literal",
-    allow_principal: Allow = None,
-    deny_principal: Deny = None,
-    allow_host: AllowHost = None,
-    deny_host: DenyHost = None,
-    operation: OperationName = None,
-    producer: Producer = False,
-    consumer: Consumer = False,
-    idempotent: Idempotent = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show which would be added, and add none.")
-    ] = False,
+    *,
+    resources: AclResources,
+    pattern_type: str = option(
+        "--resource-pattern-type", default="literal", metavar="TYPE", help="literal or prefixed."
+    ),
+    grantees: AclGrantees,
+    grants: AclGrants,
+    dry_run: bool = flag("--dry-run", help="Show which would be added, and add none."),
 ) -> None:
     """Add ACLs. Every named principal gets every named operation on every named resource.
 
@@ -177,21 +109,7 @@ def create_acls(
     from kwire.cli.admin.acl_words import AclWords
 
     words = AclWords(
-        topics=topic or [],
-        groups=group or [],
-        cluster=cluster_wide,
-        transactional_ids=transactional_id or [],
-        tokens=delegation_token or [],
-        users=user_principal or [],
-        pattern_type=pattern_type,
-        operations=operation or [],
-        allow=allow_principal or [],
-        deny=deny_principal or [],
-        allow_hosts=allow_host or [],
-        deny_hosts=deny_host or [],
-        producer=producer,
-        consumer=consumer,
-        idempotent=idempotent,
+        resources=resources, pattern_type=pattern_type, grantees=grantees, grants=grants
     )
     bindings = words.bindings()
     _warn_of_hosts(output, words)
@@ -203,26 +121,14 @@ def create_acls(
 def delete_acls(
     cluster: ClusterOptions,
     output: Output,
-    topic: Topic = None,
-    group: Group = None,
-    cluster_wide: ClusterWide = False,
-    transactional_id: TransactionalId = None,
-    delegation_token: DelegationToken = None,
-    user_principal: UserPrincipal = None,
-    pattern_type: FilterPattern = "literal",
-    principal: Principal = None,
-    allow_principal: Allow = None,
-    deny_principal: Deny = None,
-    allow_host: AllowHost = None,
-    deny_host: DenyHost = None,
-    operation: OperationName = None,
-    producer: Producer = False,
-    consumer: Consumer = False,
-    idempotent: Idempotent = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show which would be removed, and remove none.")
-    ] = False,
-    yes: Yes = False,
+    *,
+    resources: AclResources,
+    pattern_type: str = _pattern("literal"),
+    principals: list[str] = PRINCIPAL,
+    grantees: AclGrantees,
+    grants: AclGrants,
+    dry_run: bool = flag("--dry-run", help="Show which would be removed, and remove none."),
+    yes: bool = YES,
 ) -> None:
     """Remove the ACLs that match all options. An option that is not given matches any.
 
@@ -234,22 +140,11 @@ def delete_acls(
     from kwire.cli.admin.acl_words import AclWords
 
     words = AclWords(
-        topics=topic or [],
-        groups=group or [],
-        cluster=cluster_wide,
-        transactional_ids=transactional_id or [],
-        tokens=delegation_token or [],
-        users=user_principal or [],
+        resources=resources,
         pattern_type=pattern_type,
-        operations=operation or [],
-        principals=principal or [],
-        allow=allow_principal or [],
-        deny=deny_principal or [],
-        allow_hosts=allow_host or [],
-        deny_hosts=deny_host or [],
-        producer=producer,
-        consumer=consumer,
-        idempotent=idempotent,
+        principals=principals,
+        grantees=grantees,
+        grants=grants,
     )
     if not words.names_something:
         raise WrongUsage("name a resource or a principal: this would remove every ACL.")

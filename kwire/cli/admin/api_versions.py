@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, error_document
+from kwire.cli.options import repeated
+from kwire.cli.output import ERROR, MESSAGE, Column, Output, Table, error_document, number_columns
 
 if TYPE_CHECKING:
     from kwire.admin.outcomes import Outcomes
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 COLUMNS = [
     Column(key="apiKey", right=True),
     Column(key="api"),
-    Column(key="minVersion", right=True),
-    Column(key="maxVersion", right=True),
-    Column(key="usable", right=True),
+    *number_columns("minVersion", "maxVersion", "usable"),
     Column(key="nodes"),
     ERROR,
     MESSAGE,
@@ -32,9 +29,7 @@ COLUMNS = [
 def api_versions(
     cluster: ClusterOptions,
     output: Output,
-    node: Annotated[
-        list[int] | None, typer.Option(metavar="ID", help="By default all nodes. Repeatable.")
-    ] = None,
+    node: list[int] = repeated(metavar="ID", help="By default all nodes. Repeatable."),
 ) -> None:
     """Show the APIs that each broker or controller offers.
 
@@ -43,7 +38,8 @@ def api_versions(
     \b
     kwire api-versions --bootstrap-controller localhost:9093
     """
-    outcomes = cluster.run(lambda admin: admin.node_api_versions(node))
+
+    outcomes = cluster.run(lambda admin: admin.node_api_versions(node or None))
     output.show(Table("apiVersions", COLUMNS, _rows(outcomes), key="api"))
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.admin.cluster import node_rows
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, check_answerable, confirm
+from kwire.cli.confirm import YES, check_answerable, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.event_loop import run
-from kwire.cli.output import Column, Output, Table, dry_run_facts
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, repeated
+from kwire.cli.output import Column, Output, Table, dry_run_facts, text_columns
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -21,18 +21,13 @@ if TYPE_CHECKING:
     from kwire.admin.outcomes import Outcomes
     from kwire.image.broker import BrokerRegistration
 
-app = typer.Typer(
-    help="List registered brokers, and unregister those that are gone.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("List registered brokers, and unregister those that are gone.")
 
 BROKER_COLUMNS = [
     Column(key="id", right=True),
     Column(key="host"),
     Column(key="port", right=True),
-    Column(key="rack"),
-    Column(key="state"),
+    *text_columns("rack", "state"),
     Column(key="listeners", wide=True),
 ]
 
@@ -103,21 +98,15 @@ def _registration_row(broker: BrokerRegistration) -> dict[str, Any]:
 def unregister_broker(
     cluster: ClusterOptions,
     output: Output,
-    ids: Annotated[
-        list[int] | None, typer.Argument(metavar="[ID]...", help="Node ids of brokers.")
-    ] = None,
-    id_flags: Annotated[
-        list[int] | None,
-        typer.Option("--id", "-i", metavar="ID", help="The same, as kafka-cluster has it."),
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Also one that runs and cannot go on then, or has replicas."),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check that they may go, and change nothing.")
-    ] = False,
-    yes: Yes = False,
+    ids: list[int] = argument(default=[], metavar="[ID]...", help="Node ids of brokers."),
+    id_flags: list[int] = repeated(
+        "--id", "-i", metavar="ID", help="The same, as kafka-cluster has it."
+    ),
+    force: bool = flag(
+        "--force", help="Also one that runs and cannot go on then, or has replicas."
+    ),
+    dry_run: bool = flag("--dry-run", help="Check that they may go, and change nothing."),
+    yes: bool = YES,
 ) -> None:
     """Have the controller forget brokers that are gone.
 
@@ -127,7 +116,7 @@ def unregister_broker(
     \b
     kwire brokers unregister 4 --bootstrap-controller localhost:9093
     """
-    broker_ids = list(dict.fromkeys([*(ids or []), *(id_flags or [])]))
+    broker_ids = list(dict.fromkeys([*ids, *id_flags]))
     if not broker_ids:
         raise WrongUsage("name a broker by its id.")
     question = f"Unregister broker {', '.join(map(str, broker_ids))}?"

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.lazy import command_group
+from kwire.cli.options import flag
+from kwire.cli.output import Column, Output, Table, text_columns
 from kwire.cli.screen import screen
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from kwire.admin.cluster_description import ClusterDescription
 
-app = typer.Typer(
-    help="Show a cluster's id, nodes and active controller.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Show a cluster's id, nodes and active controller.")
 
 NODE_COLUMNS = [
     Column(key="id", right=True),
     Column(key="host"),
     Column(key="port", right=True),
-    Column(key="rack"),
-    Column(key="state"),
-    Column(key="endpointType"),
+    *text_columns("rack", "state", "endpointType"),
 ]
 
 
@@ -50,12 +44,9 @@ def cluster_id(cluster: ClusterOptions, output: Output) -> None:
 def cluster_endpoints(
     cluster: ClusterOptions,
     output: Output,
-    fenced: Annotated[
-        bool,
-        typer.Option(
-            "--fenced", "--include-fenced-brokers", help="Also fenced brokers; from Kafka 4.0 on."
-        ),
-    ] = False,
+    fenced: bool = flag(
+        "--fenced", "--include-fenced-brokers", help="Also fenced brokers; from Kafka 4.0 on."
+    ),
 ) -> None:
     """List the brokers, or all registered controllers.
 

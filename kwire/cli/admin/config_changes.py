@@ -15,7 +15,7 @@ from kwire.admin.configs import AlterConfigOperation, ConfigChange, ConfigEntry
 from kwire.admin.outcomes import Outcomes
 from kwire.cli.admin.config_resources import resource_values
 from kwire.cli.cluster_options import ClusterOptions
-from kwire.cli.output import Column, Table, dry_run_facts, hidden_text
+from kwire.cli.output import Column, Table, dry_run_facts, hidden_text, text_columns
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ResourceType
 
 ConfigEntries = Mapping[str, ConfigEntry]
@@ -30,9 +30,7 @@ _OWN = {
 
 COLUMNS = [
     Column(key="resourceType", wide=True),
-    Column(key="resource"),
-    Column(key="name"),
-    Column(key="operation"),
+    *text_columns("resource", "name", "operation"),
     Column(key="before", instead=hidden_text),
     Column(key="after", instead=hidden_text),
     Column(key="isSensitive", wide=True),

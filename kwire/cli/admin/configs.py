@@ -6,16 +6,17 @@ Quotas and SCRAM credentials, for which kafka-configs is, too, have commands of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table, hidden_text
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, repeated
+from kwire.cli.output import Column, Output, Table, hidden_text, text_columns
+from kwire.cli.watching import WATCH, ask_and_show
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
@@ -23,29 +24,11 @@ if TYPE_CHECKING:
     from kwire.admin.outcomes import Outcomes
     from kwire.messages.config_resource import ConfigResource
 
-app = typer.Typer(
-    help="Describe and change configuration of topics, nodes and groups.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Describe and change configuration of topics, nodes and groups.")
 
-Type = Annotated[
-    str,
-    typer.Argument(metavar="TYPE", help="topic, broker, broker-logger, client-metrics or group."),
-]
-Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME",
-        help="A broker or controller by its id; `default` for all brokers. Several: 1,2.",
-    ),
-]
-Elements = Annotated[
-    list[str], typer.Argument(metavar="KEY=VALUE...", help="Several elements: KEY=a,b.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Have the node check it, and change nothing.")
-]
+TYPE = argument(metavar="TYPE", help="topic, broker, broker-logger, client-metrics or group.")
+ELEMENTS = argument(metavar="KEY=VALUE...", help="Several elements: KEY=a,b.")
+DRY_RUN = flag("--dry-run", help="Have the node check it, and change nothing.")
 
 
 @app.command("describe")
@@ -53,25 +36,17 @@ DryRun = Annotated[
 def describe_configs(
     cluster: ClusterOptions,
     output: Output,
-    type: Type,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...",
-            help="Topics, node ids, groups; `default` for all brokers. Without it all of the type.",
-        ),
-    ] = None,
-    every_value: Annotated[
-        bool, typer.Option("--all", help="Also the values that nobody set.")
-    ] = False,
-    key: Annotated[
-        list[str] | None, typer.Option("--key", metavar="KEY", help="Only this key. Repeatable.")
-    ] = None,
-    synonyms: Annotated[
-        bool, typer.Option("--synonyms", help="The values in every place, strongest first.")
-    ] = False,
-    docs: Annotated[bool, typer.Option("--docs", help="Kafka's own words for each key.")] = False,
-    watch: Watch = None,
+    type: str = TYPE,
+    names: list[str] = argument(
+        default=[],
+        metavar="[NAME]...",
+        help="Topics, node ids, groups; `default` for all brokers. Without it all of the type.",
+    ),
+    every_value: bool = flag("--all", help="Also the values that nobody set."),
+    key: list[str] = repeated("--key", metavar="KEY", help="Only this key. Repeatable."),
+    synonyms: bool = flag("--synonyms", help="The values in every place, strongest first."),
+    docs: bool = flag("--docs", help="Kafka's own words for each key."),
+    watch: float | None = WATCH,
 ) -> None:
     """Describe the values in force, and the place each comes from.
 
@@ -90,12 +65,12 @@ def describe_configs(
     )
 
     kind = resource_type(type)
-    named = [resource for name in names or [] for resource in resources_named(kind, name)]
+    named = [resource for name in names for resource in resources_named(kind, name)]
 
     async def describe(admin: AdminClient) -> Outcomes[ConfigResource, Mapping[str, ConfigEntry]]:
         resources = named or await every_resource(admin, kind)
         return await admin.describe_configs(
-            resources, names=key, synonyms=synonyms, documentation=docs
+            resources, names=key or None, synonyms=synonyms, documentation=docs
         )
 
     def rows(
@@ -104,7 +79,7 @@ def describe_configs(
         for _, entry in sorted(entries.items()):
             if every_value or key or not entry.is_default:
                 yield {**resource_values(resource), **_entry_values(entry)}
-        for name in sorted({*(key or [])} - entries.keys()):
+        for name in sorted({*key} - entries.keys()):
             yield {**resource_values(resource), "name": name, **_unknown_key(resource)}
 
     def show(outcomes: Outcomes[ConfigResource, Mapping[str, ConfigEntry]]) -> None:
@@ -118,13 +93,10 @@ def describe_configs(
 def _entry_columns(*, synonyms: bool, docs: bool) -> list[Column]:
     return [
         Column(key="resourceType", wide=True),
-        Column(key="resource"),
-        Column(key="name"),
+        *text_columns("resource", "name"),
         Column(key="value", instead=hidden_text),
         Column(key="source"),
-        Column(key="isSensitive", wide=True),
-        Column(key="isReadOnly", wide=True),
-        Column(key="type", wide=True),
+        *text_columns("isSensitive", "isReadOnly", "type", wide=True),
         Column(key="synonyms", wide=not synonyms, text=_synonyms_text),
         Column(key="documentation", wide=not docs),
     ]
@@ -166,21 +138,31 @@ def _synonyms_text(synonyms: list[dict[str, Any]] | None) -> str:
     return harmless(", ".join(texts)) or "-"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigTarget:
+    """The arguments that name what is configured."""
+
+    type: str = TYPE
+    name: str = argument(
+        metavar="NAME",
+        help="A broker or controller by its id; `default` for all brokers. Several: 1,2.",
+    )
+
+
 @app.command("set")
 @asks_cluster(registry.INCREMENTAL_ALTER_CONFIGS)
 def set_configs(
     cluster: ClusterOptions,
     output: Output,
-    type: Type,
-    name: Name,
-    settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="A value may be empty.")
-    ] = None,
-    add_config_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Properties to set: the way for secret values."),
-    ] = None,
-    dry_run: DryRun = False,
+    *,
+    target: ConfigTarget,
+    settings: list[str] = argument(
+        default=[], metavar="[KEY=VALUE]...", help="A value may be empty."
+    ),
+    add_config_file: Path | None = option(
+        metavar="FILE", help="Properties to set: the way for secret values."
+    ),
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Set keys: all of one resource, or none of them.
 
@@ -188,12 +170,12 @@ def set_configs(
     kwire configs set topic orders retention.ms=86400000 --bootstrap-server localhost:9092
     kwire configs set broker default log.cleaner.threads=2 --bootstrap-controller localhost:9093
     """
-    pairs = _pairs(settings or [])
+    pairs = _pairs(settings)
     if add_config_file is not None:
         pairs = {**_file_pairs(add_config_file), **pairs}
     if not pairs:
         raise WrongUsage("give KEY=VALUE, or --add-config-file.")
-    _alter(cluster, output, type, name, "SET", pairs, dry_run)
+    _alter(cluster, output, target, "SET", pairs, dry_run)
 
 
 @app.command("unset")
@@ -201,10 +183,10 @@ def set_configs(
 def unset_configs(
     cluster: ClusterOptions,
     output: Output,
-    type: Type,
-    name: Name,
-    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Keys to delete.")],
-    dry_run: DryRun = False,
+    *,
+    target: ConfigTarget,
+    keys: list[str] = argument(metavar="KEY...", help="Keys to delete."),
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Delete keys: the brokers' value or the default holds again.
 
@@ -214,7 +196,7 @@ def unset_configs(
     for key in keys:
         if "=" in key:
             raise WrongUsage(f"{key!r}: to delete a key, write the key alone.")
-    _alter(cluster, output, type, name, "DELETE", dict.fromkeys(keys), dry_run)
+    _alter(cluster, output, target, "DELETE", dict.fromkeys(keys), dry_run)
 
 
 @app.command("append")
@@ -222,17 +204,17 @@ def unset_configs(
 def append_configs(
     cluster: ClusterOptions,
     output: Output,
-    type: Type,
-    name: Name,
-    elements: Elements,
-    dry_run: DryRun = False,
+    *,
+    target: ConfigTarget,
+    elements: list[str] = ELEMENTS,
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Add elements to keys that are lists. An element that is there is not added twice.
 
     \b
     kwire configs append topic orders cleanup.policy=compact --bootstrap-server localhost:9092
     """
-    _alter(cluster, output, type, name, "APPEND", _pairs(elements), dry_run)
+    _alter(cluster, output, target, "APPEND", _pairs(elements), dry_run)
 
 
 @app.command("subtract")
@@ -240,17 +222,17 @@ def append_configs(
 def subtract_configs(
     cluster: ClusterOptions,
     output: Output,
-    type: Type,
-    name: Name,
-    elements: Elements,
-    dry_run: DryRun = False,
+    *,
+    target: ConfigTarget,
+    elements: list[str] = ELEMENTS,
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Take elements out of keys that are lists.
 
     \b
     kwire configs subtract topic orders cleanup.policy=compact --bootstrap-server localhost:9092
     """
-    _alter(cluster, output, type, name, "SUBTRACT", _pairs(elements), dry_run)
+    _alter(cluster, output, target, "SUBTRACT", _pairs(elements), dry_run)
 
 
 @app.command("list")
@@ -258,10 +240,7 @@ def subtract_configs(
 def list_config_resources(
     cluster: ClusterOptions,
     output: Output,
-    type: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="List only this type. Repeatable."),
-    ] = None,
+    type: list[str] = repeated("--type", metavar="TYPE", help="List only this type. Repeatable."),
 ) -> None:
     """List what can be configured. Groups and client metrics: once a key of them is set.
 
@@ -270,9 +249,9 @@ def list_config_resources(
     """
     from kwire.cli.admin.config_resources import resource_type, resource_values
 
-    types = [resource_type(word) for word in type or []]
+    types = [resource_type(word) for word in type]
     listed = cluster.run(lambda admin: admin.list_config_resources(types))
-    columns = [Column(key="resource"), Column(key="resourceType")]
+    columns = text_columns("resource", "resourceType")
     output.show(Table("resources", columns, map(resource_values, sorted(listed))), empty="nothing")
 
 
@@ -304,8 +283,7 @@ def _file_pairs(path: Path) -> dict[str, str]:
 def _alter(
     cluster: ClusterOptions,
     output: Output,
-    type: str,
-    name: str,
+    target: ConfigTarget,
     operation: str,
     pairs: Mapping[str, str | None],
     dry_run: bool,
@@ -316,5 +294,5 @@ def _alter(
 
     kind = AlterConfigOperation[operation]
     changes = [ConfigChange(name=key, operation=kind, value=value) for key, value in pairs.items()]
-    resources = resources_named(resource_type(type), name)
+    resources = resources_named(resource_type(target.type), target.name)
     output.show(alter(cluster, resources, changes, dry_run=dry_run))

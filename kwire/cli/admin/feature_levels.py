@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kwire.cli.errors import WrongUsage
-from kwire.errors import InvalidValue
+from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.messages.metadata_versions import (
     FEATURES,
     LATEST_PRODUCTION,
@@ -56,10 +55,8 @@ def release_levels(release: str | None) -> FeatureLevels:
 def required_levels(feature: str, level: int) -> dict[str, str]:
     """Return the levels that a level needs. Raises WrongUsage for one that kwire does not know."""
     if feature == METADATA_VERSION:
-        try:
+        with usage_errors():
             metadata_version_level(level)
-        except InvalidValue as error:
-            raise WrongUsage(f"{error}.") from error
         return {}
     if feature not in FEATURES:
         known = ", ".join([METADATA_VERSION, *FEATURES])
@@ -72,7 +69,5 @@ def required_levels(feature: str, level: int) -> dict[str, str]:
 
 
 def _version(text: str) -> MetadataVersion:
-    try:
+    with usage_errors():
         return metadata_version(text)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.admin.feature_levels import (
@@ -15,44 +14,25 @@ from kwire.cli.admin.feature_levels import (
     required_levels,
 )
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.output import Column, Output, OutputForm, Table, dry_run_facts
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, reads_options, repeated
+from kwire.cli.output import Column, Output, OutputForm, Table, dry_run_facts, number_columns
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.features import FeatureMetadata, UpgradeType
     from kwire.admin.outcomes import Outcomes
 
-app = typer.Typer(
-    help="Describe feature levels and change them (KIP-584, KIP-1022).",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Describe feature levels and change them (KIP-584, KIP-1022).")
 
 LEVELS_HELP = "As in group.version=1 or metadata.version=4.3-IV0."
-Levels = Annotated[list[str] | None, typer.Argument(metavar="[FEATURE=LEVEL]...", help=LEVELS_HELP)]
-LevelFlags = Annotated[
-    list[str] | None,
-    typer.Option("--feature", metavar="FEATURE=LEVEL", help="The same, as kafka-features has it."),
-]
-Metadata = Annotated[
-    str | None, typer.Option(metavar="VERSION", help="The level of metadata.version, as 4.3-IV0.")
-]
-Release = Annotated[
-    str | None,
-    typer.Option(
-        metavar="VERSION", help="Every feature as in a new cluster of this release, as 4.3."
-    ),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Have the controller check it, and change nothing.")
-]
-Unsafe = Annotated[
-    bool, typer.Option("--unsafe", help="Allow it even if metadata is lost by it. Asks.")
-]
-OfflineOutput = Annotated[OutputForm, typer.Option("--output", "-o", help="The form of output.")]
-OfflineJson = Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")]
+LEVELS = argument(default=[], metavar="[FEATURE=LEVEL]...", help=LEVELS_HELP)
+LEVEL_FLAGS = repeated(
+    "--feature", metavar="FEATURE=LEVEL", help="The same, as kafka-features has it."
+)
+DRY_RUN = flag("--dry-run", help="Have the controller check it, and change nothing.")
 
 
 @app.command("describe")
@@ -60,10 +40,9 @@ OfflineJson = Annotated[bool, typer.Option("--json", help="Print JSON, as -o jso
 def describe_features(
     cluster: ClusterOptions,
     output: Output,
-    node: Annotated[
-        int | None,
-        typer.Option("--node", "--node-id", metavar="ID", help="By default any that answers."),
-    ] = None,
+    node: int | None = option(
+        "--node", "--node-id", metavar="ID", help="By default any that answers."
+    ),
 ) -> None:
     """Show supported and finalized levels of features. The finalized ones are in force.
 
@@ -85,13 +64,8 @@ def describe_features(
 
 FEATURE_COLUMNS = [
     Column(key="feature"),
-    Column(key="supportedMinVersion", right=True),
-    Column(key="supportedMaxVersion", right=True),
-    Column(key="finalizedVersionLevel", right=True),
-    Column(key="epoch", right=True),
-    Column(key="supportedMinLevel", right=True, wide=True),
-    Column(key="supportedMaxLevel", right=True, wide=True),
-    Column(key="finalizedLevel", right=True, wide=True),
+    *number_columns("supportedMinVersion", "supportedMaxVersion", "finalizedVersionLevel", "epoch"),
+    *number_columns("supportedMinLevel", "supportedMaxLevel", "finalizedLevel", wide=True),
 ]
 """The names of Kafka's tool have the texts that it prints; the levels are numbers."""
 
@@ -120,16 +94,60 @@ def _feature_rows(features: FeatureMetadata) -> list[dict[str, Any]]:
     return rows
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelOptions:
+    """The options that say which features get which levels."""
+
+    levels: list[str] = LEVELS
+    feature: list[str] = LEVEL_FLAGS
+    metadata: str | None = option(
+        metavar="VERSION", help="The level of metadata.version, as 4.3-IV0."
+    )
+    release_version: str | None = option(
+        metavar="VERSION", help="Every feature as in a new cluster of this release, as 4.3."
+    )
+
+    def target_levels(self) -> FeatureLevels:
+        """Return the level of each feature. Raises WrongUsage."""
+        texts = [*self.levels, *self.feature]
+        if self.release_version is not None:
+            if texts or self.metadata is not None:
+                raise WrongUsage("--release-version says all levels: give no other.")
+            return release_levels(self.release_version)
+        pairs = [feature_level(text) for text in texts]
+        if self.metadata is not None:
+            pairs.append(feature_level(f"metadata.version={self.metadata}"))
+        return _unique(pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoweringOptions:
+    """The options of a change to lower levels."""
+
+    unsafe: bool = flag("--unsafe", help="Allow it even if metadata is lost by it. Asks.")
+    dry_run: bool = DRY_RUN
+    yes: bool = YES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfflineOutput:
+    """The options of the form of what no cluster is asked for."""
+
+    output: OutputForm = option(
+        "--output", "-o", default=OutputForm.TABLE, help="The form of output."
+    )
+    as_json: bool = flag("--json", help="Print JSON, as -o json does.")
+
+    def show(self, columns: list[Column], rows: list[dict[str, Any]]) -> None:
+        """Print a table of features."""
+        output = Output(OutputForm.JSON if self.as_json else self.output)
+        output.show(Table("features", columns, rows))
+
+
 @app.command("upgrade")
 @asks_cluster(registry.UPDATE_FEATURES)
 def upgrade_features(
-    cluster: ClusterOptions,
-    output: Output,
-    levels: Levels = None,
-    feature: LevelFlags = None,
-    metadata: Metadata = None,
-    release_version: Release = None,
-    dry_run: DryRun = False,
+    cluster: ClusterOptions, output: Output, *, levels: LevelOptions, dry_run: bool = DRY_RUN
 ) -> None:
     """Raise features to these levels, all of them or none.
 
@@ -141,8 +159,8 @@ def upgrade_features(
     """
     from kwire.admin.features import UpgradeType
 
-    target_levels = _target_levels([*(levels or []), *(feature or [])], metadata, release_version)
-    if release_version is not None:
+    target_levels = levels.target_levels()
+    if levels.release_version is not None:
         # A feature that the release does not have yet is not lowered by an upgrade.
         target_levels = {name: level for name, level in target_levels.items() if level > 0}
     _update(cluster, output, target_levels, UpgradeType.UPGRADE, dry_run)
@@ -151,23 +169,14 @@ def upgrade_features(
 @app.command("downgrade")
 @asks_cluster(registry.UPDATE_FEATURES)
 def downgrade_features(
-    cluster: ClusterOptions,
-    output: Output,
-    levels: Levels = None,
-    feature: LevelFlags = None,
-    metadata: Metadata = None,
-    release_version: Release = None,
-    unsafe: Unsafe = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    cluster: ClusterOptions, output: Output, *, levels: LevelOptions, lowering: LoweringOptions
 ) -> None:
     """Lower features to these levels. Refused where metadata is lost, unless --unsafe.
 
     \b
     kwire features downgrade share.version=0 --bootstrap-controller localhost:9093
     """
-    target_levels = _target_levels([*(levels or []), *(feature or [])], metadata, release_version)
-    _lower(cluster, output, target_levels, unsafe=unsafe, dry_run=dry_run, yes=yes)
+    _lower(cluster, output, levels.target_levels(), lowering)
 
 
 @app.command("disable")
@@ -175,39 +184,22 @@ def downgrade_features(
 def disable_features(
     cluster: ClusterOptions,
     output: Output,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[FEATURE]...", help="As group.version.")
-    ] = None,
-    feature: Annotated[
-        list[str] | None,
-        typer.Option("--feature", metavar="FEATURE", help="The same, as kafka-features has it."),
-    ] = None,
-    unsafe: Unsafe = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    *,
+    names: list[str] = argument(default=[], metavar="[FEATURE]...", help="As group.version."),
+    feature: list[str] = repeated(
+        "--feature", metavar="FEATURE", help="The same, as kafka-features has it."
+    ),
+    lowering: LoweringOptions,
 ) -> None:
     """Lower features to level 0.
 
     \b
     kwire features disable share.version --bootstrap-controller localhost:9093
     """
-    features = [*(names or []), *(feature or [])]
+    features = [*names, *feature]
     if not features:
         raise WrongUsage("name a feature, as in group.version.")
-    target_levels = _unique([(name, 0) for name in features])
-    _lower(cluster, output, target_levels, unsafe=unsafe, dry_run=dry_run, yes=yes)
-
-
-def _target_levels(texts: list[str], metadata: str | None, release: str | None) -> FeatureLevels:
-    """Return the level of each feature in the options. Raises WrongUsage."""
-    if release is not None:
-        if texts or metadata is not None:
-            raise WrongUsage("--release-version says all levels: give no other.")
-        return release_levels(release)
-    pairs = [feature_level(text) for text in texts]
-    if metadata is not None:
-        pairs.append(feature_level(f"metadata.version={metadata}"))
-    return _unique(pairs)
+    _lower(cluster, output, _unique([(name, 0) for name in features]), lowering)
 
 
 def _unique(pairs: list[tuple[str, int]]) -> FeatureLevels:
@@ -222,23 +214,17 @@ def _unique(pairs: list[tuple[str, int]]) -> FeatureLevels:
 
 
 def _lower(
-    cluster: ClusterOptions,
-    output: Output,
-    target_levels: FeatureLevels,
-    *,
-    unsafe: bool,
-    dry_run: bool,
-    yes: bool,
+    cluster: ClusterOptions, output: Output, target_levels: FeatureLevels, lowering: LoweringOptions
 ) -> None:
     from kwire.admin.features import UpgradeType
 
-    if unsafe and not dry_run:
+    if lowering.unsafe and not lowering.dry_run:
         named = ", ".join(
             f"{name} to {level_text(name, level)}" for name, level in target_levels.items()
         )
-        confirm(f"Lower {named}, even if metadata is lost for good?", yes=yes)
-    kind = UpgradeType.UNSAFE_DOWNGRADE if unsafe else UpgradeType.SAFE_DOWNGRADE
-    _update(cluster, output, target_levels, kind, dry_run)
+        confirm(f"Lower {named}, even if metadata is lost for good?", yes=lowering.yes)
+    kind = UpgradeType.UNSAFE_DOWNGRADE if lowering.unsafe else UpgradeType.SAFE_DOWNGRADE
+    _update(cluster, output, target_levels, kind, lowering.dry_run)
 
 
 def _update(
@@ -308,21 +294,19 @@ async def _refuse_to_stay_static(admin: AdminClient, features: FeatureMetadata) 
 
 CHANGE_COLUMNS = [
     Column(key="feature"),
-    Column(key="from", right=True),
-    Column(key="to", right=True),
-    Column(key="fromLevel", right=True, wide=True),
-    Column(key="toLevel", right=True, wide=True),
+    *number_columns("from", "to"),
+    *number_columns("fromLevel", "toLevel", wide=True),
 ]
 
 
 @app.command("version-mapping")
+@reads_options
 def version_mapping(
-    release_version: Annotated[
-        str | None,
-        typer.Option(metavar="VERSION", help="As 4.3 or 4.3-IV0; by default the latest stable."),
-    ] = None,
-    output: OfflineOutput = OutputForm.TABLE,
-    as_json: OfflineJson = False,
+    *,
+    release_version: str | None = option(
+        metavar="VERSION", help="As 4.3 or 4.3-IV0; by default the latest stable."
+    ),
+    output: _OfflineOutput,
 ) -> None:
     """Show the feature levels of a release's new cluster.
 
@@ -334,15 +318,13 @@ def version_mapping(
         for name, level in release_levels(release_version).items()
     ]
     columns = [Column(key="feature"), Column(key="level", right=True), Column(key="version")]
-    Output(OutputForm.JSON if as_json else output).show(Table("features", columns, rows))
+    output.show(columns, rows)
 
 
 @app.command("feature-dependencies")
+@reads_options
 def feature_dependencies(
-    levels: Levels = None,
-    feature: LevelFlags = None,
-    output: OfflineOutput = OutputForm.TABLE,
-    as_json: OfflineJson = False,
+    *, levels: list[str] = LEVELS, feature: list[str] = LEVEL_FLAGS, output: _OfflineOutput
 ) -> None:
     """Show the levels of other features that a level needs. Asks no cluster.
 
@@ -350,8 +332,8 @@ def feature_dependencies(
     kwire features feature-dependencies eligible.leader.replicas.version=1
     """
     rows = []
-    for name, level in _target_levels([*(levels or []), *(feature or [])], None, None).items():
+    for name, level in _unique([feature_level(text) for text in (*levels, *feature)]).items():
         required = required_levels(name, level)
         rows.append({"feature": name, "level": level, "requires": required})
     columns = [Column(key="feature"), Column(key="level", right=True), Column(key="requires")]
-    Output(OutputForm.JSON if as_json else output).show(Table("features", columns, rows))
+    output.show(columns, rows)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kwire.cli.output import ERROR, MESSAGE, Column, Table, error_document
+from kwire.cli.output import (
+    ERROR,
+    MESSAGE,
+    Column,
+    Table,
+    error_document,
+    number_columns,
+    text_columns,
+)
 from kwire.errors import KwireError
 
 if TYPE_CHECKING:
@@ -28,8 +36,7 @@ LAG = Column(key="lag", right=True)
 LISTING_COLUMNS = (GROUP, TYPE, Column(key="protocol"), STATE, COORDINATOR)
 LAG_COLUMNS = (
     GROUP,
-    Column(key="type", wide=True),
-    Column(key="state", wide=True),
+    *text_columns("type", "state", wide=True),
     TOPIC,
     PARTITION,
     Column(key="currentOffset", right=True),
@@ -38,20 +45,14 @@ LAG_COLUMNS = (
     LAG,
     Column(key="consumerId"),
     Column(key="groupInstanceId", wide=True),
-    Column(key="host"),
-    Column(key="clientId"),
+    *text_columns("host", "clientId"),
 )
 MEMBER_COLUMNS = (
     GROUP,
-    Column(key="consumerId"),
-    Column(key="groupInstanceId"),
-    Column(key="host"),
-    Column(key="clientId"),
+    *text_columns("consumerId", "groupInstanceId", "host", "clientId"),
     Column(key="partitions", right=True),
     Column(key="memberEpoch", right=True, wide=True),
-    Column(key="rack", wide=True),
-    Column(key="assignment", wide=True),
-    Column(key="targetAssignment", wide=True),
+    *text_columns("rack", "assignment", "targetAssignment", wide=True),
 )
 STATE_COLUMNS = (
     GROUP,
@@ -61,18 +62,15 @@ STATE_COLUMNS = (
     Column(key="assignor"),
     STATE,
     Column(key="members", right=True),
-    Column(key="groupEpoch", right=True, wide=True),
-    Column(key="targetAssignmentEpoch", right=True, wide=True),
+    *number_columns("groupEpoch", "targetAssignmentEpoch", wide=True),
 )
 SUMMARY_COLUMNS = (
     GROUP,
     TYPE,
     STATE,
-    Column(key="members", right=True),
-    Column(key="partitions", right=True),
+    *number_columns("members", "partitions"),
     LAG,
-    Column(key="lagUnknown", right=True),
-    Column(key="maxLag", right=True),
+    *number_columns("lagUnknown", "maxLag"),
     Column(key="maxLagPartition"),
 )
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.admin.group_tables import (
@@ -28,10 +26,12 @@ from kwire.cli.admin.group_tables import (
 )
 from kwire.cli.admin.move_groups import delete_group_offsets, seek_groups
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table, error_document
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, repeated
+from kwire.cli.output import Column, Output, Table, error_document, number_columns, text_columns
+from kwire.cli.watching import WATCH, ask_and_show
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
@@ -39,26 +39,12 @@ if TYPE_CHECKING:
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.remove_group_members import MemberToRemove
 
-app = typer.Typer(
-    help="List, describe, move and delete groups of every type.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("List, describe, move and delete groups of every type.")
 app.command("seek")(seek_groups)
 app.command("forget")(delete_group_offsets)
 
-Names = Annotated[list[str], typer.Argument(metavar="GROUP...", help="Ids of groups.")]
-NamesOrAll = Annotated[
-    list[str] | None, typer.Argument(metavar="[GROUP]...", help="By default all groups.")
-]
-Types = Annotated[
-    list[str] | None,
-    typer.Option("--type", metavar="TYPE", help="classic, consumer, share, streams. Repeatable."),
-]
-States = Annotated[
-    list[str] | None,
-    typer.Option("--state", metavar="STATE", help="Stable, Empty, Dead and others. Repeatable."),
-]
+NAMES = argument(metavar="GROUP...", help="Ids of groups.")
+NAMES_OR_ALL = argument(default=[], metavar="[GROUP]...", help="By default all groups.")
 
 
 @app.command("list")
@@ -66,12 +52,15 @@ States = Annotated[
 def list_groups(
     cluster: ClusterOptions,
     output: Output,
-    types: Types = None,
-    states: States = None,
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option(help="The protocol type: consumer, connect and others. Repeatable."),
-    ] = None,
+    types: list[str] = repeated(
+        "--type", metavar="TYPE", help="classic, consumer, share, streams. Repeatable."
+    ),
+    states: list[str] = repeated(
+        "--state", metavar="STATE", help="Stable, Empty, Dead and others. Repeatable."
+    ),
+    protocol: list[str] = repeated(
+        help="The protocol type: consumer, connect and others. Repeatable."
+    ),
 ) -> None:
     """List the groups of every broker, with type and state.
 
@@ -81,9 +70,7 @@ def list_groups(
     from kwire.admin.list_groups import listed_groups
 
     listed = cluster.run(
-        lambda admin: admin.list_groups(
-            types=types or (), states=states or (), protocols=protocol or ()
-        ),
+        lambda admin: admin.list_groups(types=types, states=states, protocols=protocol),
     )
     rows = listing_rows(listed, listed_groups(listed))
     output.show(table("groups", LISTING_COLUMNS, rows), empty="no groups")
@@ -94,17 +81,11 @@ def list_groups(
 def describe_groups(
     cluster: ClusterOptions,
     output: Output,
-    groups: NamesOrAll = None,
-    members: Annotated[
-        bool, typer.Option("--members", help="The members and what they read.")
-    ] = False,
-    state: Annotated[
-        bool, typer.Option("--state", help="State, coordinator and assignor of each group.")
-    ] = False,
-    lag: Annotated[
-        bool, typer.Option("--lag", help="Offsets and lag of each partition: the default.")
-    ] = False,
-    watch: Watch = None,
+    groups: list[str] = NAMES_OR_ALL,
+    members: bool = flag("--members", help="The members and what they read."),
+    state: bool = flag("--state", help="State, coordinator and assignor of each group."),
+    lag: bool = flag("--lag", help="Offsets and lag of each partition: the default."),
+    watch: float | None = WATCH,
 ) -> None:
     """Describe groups of any type: offsets and lag, members, or state.
 
@@ -144,11 +125,11 @@ def _all(listed: Outcomes[int, tuple[GroupListing, ...]]) -> list[str]:
 def describe_group_lag(
     cluster: ClusterOptions,
     output: Output,
-    groups: NamesOrAll = None,
-    at_least: Annotated[
-        int, typer.Option("--at-least", metavar="RECORDS", min=0, help="Leave out smaller lags.")
-    ] = 0,
-    watch: Watch = None,
+    groups: list[str] = NAMES_OR_ALL,
+    at_least: int = option(
+        "--at-least", default=0, metavar="RECORDS", min=0, help="Leave out smaller lags."
+    ),
+    watch: float | None = WATCH,
 ) -> None:
     """Show the lag of each group as a whole, largest first.
 
@@ -175,10 +156,10 @@ def describe_group_lag(
 def list_group_offsets(
     cluster: ClusterOptions,
     output: Output,
-    groups: Names,
-    require_stable: Annotated[
-        bool, typer.Option("--require-stable", help="Wait for open transactions that commit some.")
-    ] = False,
+    groups: list[str] = NAMES,
+    require_stable: bool = flag(
+        "--require-stable", help="Wait for open transactions that commit some."
+    ),
 ) -> None:
     """Show committed offsets; of share groups the start offsets.
 
@@ -203,8 +184,7 @@ def list_group_offsets(
         GROUP,
         TOPIC,
         PARTITION,
-        Column(key="offset", right=True),
-        Column(key="leaderEpoch", right=True),
+        *number_columns("offset", "leaderEpoch"),
         Column(key="metadata"),
     ]
     output.show(table("offsets", columns, rows), empty="no offsets")
@@ -236,19 +216,14 @@ def _offsets(group: str, found: Any) -> list[Row]:
 def remove_group_members(
     cluster: ClusterOptions,
     output: Output,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="The group's id.")],
-    member: Annotated[
-        list[str] | None, typer.Option("--member", metavar="ID", help="Its member id. Repeatable.")
-    ] = None,
-    instance: Annotated[
-        list[str] | None,
-        typer.Option("--instance", metavar="ID", help="A group.instance.id. Repeatable."),
-    ] = None,
-    everyone: Annotated[bool, typer.Option("--all", help="Every member it has now.")] = False,
-    reason: Annotated[
-        str, typer.Option(help="For the coordinator's log.")
-    ] = "removed by an administrator",
-    yes: Yes = False,
+    group: str = argument(metavar="GROUP", help="The group's id."),
+    member: list[str] = repeated("--member", metavar="ID", help="Its member id. Repeatable."),
+    instance: list[str] = repeated(
+        "--instance", metavar="ID", help="A group.instance.id. Repeatable."
+    ),
+    everyone: bool = flag("--all", help="Every member it has now."),
+    reason: str = option(default="removed by an administrator", help="For the coordinator's log."),
+    yes: bool = YES,
 ) -> None:
     """Remove members from a classic or consumer group. A live one joins again at once.
 
@@ -258,8 +233,8 @@ def remove_group_members(
     from kwire.admin.remove_group_members import MemberToRemove
 
     chosen = [
-        *(MemberToRemove(member_id) for member_id in member or ()),
-        *(MemberToRemove("", instance_id) for instance_id in instance or ()),
+        *(MemberToRemove(member_id) for member_id in member),
+        *(MemberToRemove("", instance_id) for instance_id in instance),
     ]
     if bool(chosen) == everyone:
         raise WrongUsage("give --member or --instance, or --all.")
@@ -271,8 +246,7 @@ def remove_group_members(
     )
     columns = [
         GROUP,
-        Column(key="memberId"),
-        Column(key="groupInstanceId"),
+        *text_columns("memberId", "groupInstanceId"),
     ]
 
     def values(key: MemberToRemove, done: None = None) -> Row:
@@ -293,11 +267,9 @@ def remove_group_members(
 def delete_groups(
     cluster: ClusterOptions,
     output: Output,
-    groups: Names,
-    if_exists: Annotated[
-        bool, typer.Option("--if-exists", help="A group that does not exist is no error.")
-    ] = False,
-    yes: Yes = False,
+    groups: list[str] = NAMES,
+    if_exists: bool = flag("--if-exists", help="A group that does not exist is no error."),
+    yes: bool = YES,
 ) -> None:
     """Delete groups without members, and their offsets, for good.
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
-from kwire.cli.admin.transactions import Partition, Topic, named_partitions, now_ms
+from kwire.cli.admin.transactions import PARTITION, TOPIC, named_partitions, now_ms
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.options import argument, flag, option
 from kwire.cli.output import (
     ERROR,
     MESSAGE,
@@ -21,6 +20,7 @@ from kwire.cli.output import (
     Table,
     dry_run_facts,
     error_document,
+    number_columns,
     time_values,
 )
 from kwire.text.untrusted import harmless
@@ -40,20 +40,17 @@ MINUTE = 60_000
 def find_hanging_transactions(
     cluster: ClusterOptions,
     output: Output,
-    broker: Annotated[
-        int | None,
-        typer.Option("--broker", "--broker-id", metavar="ID", help="Only replicas on this broker."),
-    ] = None,
-    topic: Annotated[
-        str | None, typer.Option(metavar="NAME", help="By default all topics.")
-    ] = None,
-    partition: Partition = None,
-    max_transaction_timeout: Annotated[
-        int,
-        typer.Option(
-            metavar="MINUTES", min=0, help="Transactions that are younger may still end well."
-        ),
-    ] = 15,
+    broker: int | None = option(
+        "--broker", "--broker-id", metavar="ID", help="Only replicas on this broker."
+    ),
+    topic: str | None = option(metavar="NAME", help="By default all topics."),
+    partition: int | None = PARTITION,
+    max_transaction_timeout: int = option(
+        default=15,
+        metavar="MINUTES",
+        min=0,
+        help="Transactions that are younger may still end well.",
+    ),
 ) -> None:
     """Find open transactions that no coordinator will end.
 
@@ -99,11 +96,7 @@ def _silent_coordinators() -> Iterator[None]:
 
 COLUMNS = [
     Column(key="topic"),
-    Column(key="partition", right=True),
-    Column(key="producerId", right=True),
-    Column(key="producerEpoch", right=True),
-    Column(key="coordinatorEpoch", right=True),
-    Column(key="startOffset", right=True),
+    *number_columns("partition", "producerId", "producerEpoch", "coordinatorEpoch", "startOffset"),
     Column(key="lastTimestampMs", right=True, wide=True),
     Column(key="lastTimestamp"),
     Column(key="durationMinutes", title="Duration(min)", right=True),
@@ -135,42 +128,34 @@ def _row(transaction: HangingTransaction) -> dict[str, Any]:
 def abort_transaction(
     cluster: ClusterOptions,
     output: Output,
-    partition_name: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC-PARTITION]", help="As orders-3.")
-    ] = None,
-    topic: Topic = None,
-    partition: Partition = None,
-    start_offset: Annotated[
-        int | None,
-        typer.Option(metavar="OFFSET", help="Where it begins, as find-hanging shows it."),
-    ] = None,
-    producer_id: Annotated[
-        int | None,
-        typer.Option(metavar="ID", help="For brokers before Kafka 3.0, with the epochs."),
-    ] = None,
-    producer_epoch: Annotated[
-        int | None, typer.Option(metavar="EPOCH", help="Of the producer; with --producer-id.")
-    ] = None,
-    coordinator_epoch: Annotated[
-        int | None,
-        typer.Option(metavar="EPOCH", help="That the marker gets; with --producer-id."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Even if a coordinator may still end it.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check that it hangs, and change nothing.")
-    ] = False,
-    yes: Yes = False,
+    partition_name: str | None = argument(
+        default=None, metavar="[TOPIC-PARTITION]", help="As orders-3."
+    ),
+    topic: str | None = TOPIC,
+    partition: int | None = PARTITION,
+    start_offset: int | None = option(
+        metavar="OFFSET", help="Where it begins, as find-hanging shows it."
+    ),
+    producer_id: int | None = option(
+        metavar="ID", help="For brokers before Kafka 3.0, with the epochs."
+    ),
+    producer_epoch: int | None = option(
+        metavar="EPOCH", help="Of the producer; with --producer-id."
+    ),
+    coordinator_epoch: int | None = option(
+        metavar="EPOCH", help="That the marker gets; with --producer-id."
+    ),
+    force: bool = flag("--force", help="Even if a coordinator may still end it."),
+    dry_run: bool = flag("--dry-run", help="Check that it hangs, and change nothing."),
+    yes: bool = YES,
 ) -> None:
     """Abort a hanging transaction in one partition. Refused for one that a coordinator knows.
 
     \b
     kwire transactions abort orders-3 --start-offset 4711 --bootstrap-server localhost:9092
     """
-    [key] = _single(
-        named_partitions([partition_name] if partition_name else None, topic, partition)
-    )
+
+    [key] = _single(named_partitions([partition_name] if partition_name else [], topic, partition))
     option_marker = _given_marker(producer_id, producer_epoch, coordinator_epoch)
     marker_given = any(v is not None for v in (producer_id, producer_epoch, coordinator_epoch))
     # Of both, one would be left out, and the transaction of another producer aborted.

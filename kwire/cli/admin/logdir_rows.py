@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from kwire.cli.output import ERROR, MESSAGE, Column, Table, cell_text, error_document
+from kwire.cli.output import (
+    ERROR,
+    MESSAGE,
+    Column,
+    Table,
+    cell_text,
+    error_document,
+    number_columns,
+    text_columns,
+)
 
 if TYPE_CHECKING:
     from kwire.admin.logdirs import LogDirDescription, LogDirsByPath
@@ -71,9 +80,7 @@ DIRECTORY_COLUMNS = [
     Column(key="cordoned"),
 ]
 BROKER_COLUMNS = [
-    Column(key="broker", right=True),
-    Column(key="logDirs", right=True),
-    Column(key="replicas", right=True),
+    *number_columns("broker", "logDirs", "replicas"),
     size_column("size"),
 ]
 TOPIC_COLUMNS = [
@@ -85,8 +92,7 @@ TOPIC_COLUMNS = [
 ]
 REPLICA_COLUMNS = [
     Column(key="broker", right=True),
-    Column(key="logDir"),
-    Column(key="topic"),
+    *text_columns("logDir", "topic"),
     Column(key="partition", right=True),
     size_column("size"),
     Column(key="offsetLag", right=True),

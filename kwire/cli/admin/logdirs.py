@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.admin.logdir_rows import Grouping, log_dir_table
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table, dry_run_facts
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, repeated
+from kwire.cli.output import Column, Output, Table, dry_run_facts, text_columns
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
@@ -18,16 +18,9 @@ if TYPE_CHECKING:
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.topic_partition import TopicPartitionReplica
 
-app = typer.Typer(
-    help="Describe log directories; move replicas between them.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Describe log directories; move replicas between them.")
 
-Replicas = Annotated[
-    list[str],
-    typer.Argument(metavar="TOPIC-PARTITION@BROKER...", help="As orders-3@1."),
-]
+REPLICAS = argument(metavar="TOPIC-PARTITION@BROKER...", help="As orders-3@1.")
 
 
 @app.command("describe")
@@ -35,21 +28,15 @@ Replicas = Annotated[
 def describe_log_dirs(
     cluster: ClusterOptions,
     output: Output,
-    broker: Annotated[
-        list[int] | None,
-        typer.Option("--broker", "-b", metavar="ID", help="By default all. Repeatable."),
-    ] = None,
-    broker_list: Annotated[
-        str | None, typer.Option(metavar="ID,...", help="The same, as kafka-log-dirs has it.")
-    ] = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option("--topic", "-t", metavar="NAME", help="Only its replicas. Repeatable."),
-    ] = None,
-    topic_list: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="The same, as kafka-log-dirs has it.")
-    ] = None,
-    by: Annotated[Grouping, typer.Option("--by", help="What a row is for.")] = Grouping.DIRECTORY,
+    broker: list[int] = repeated(
+        "--broker", "-b", metavar="ID", help="By default all. Repeatable."
+    ),
+    broker_list: str | None = option(metavar="ID,...", help="The same, as kafka-log-dirs has it."),
+    topic: list[str] = repeated(
+        "--topic", "-t", metavar="NAME", help="Only its replicas. Repeatable."
+    ),
+    topic_list: str | None = option(metavar="NAME,...", help="The same, as kafka-log-dirs has it."),
+    by: Grouping = option("--by", default=Grouping.DIRECTORY, help="What a row is for."),
 ) -> None:
     """Show the log directories of brokers, their sizes and failures.
 
@@ -57,8 +44,9 @@ def describe_log_dirs(
     kwire logdirs describe --bootstrap-server localhost:9092
     kwire logdirs describe --by topic --bootstrap-server localhost:9092
     """
-    brokers = [*(broker or []), *_numbers(broker_list)]
-    topics = {*(topic or []), *filter(None, (topic_list or "").split(","))}
+
+    brokers = [*broker, *_numbers(broker_list)]
+    topics = {*topic, *filter(None, (topic_list or "").split(","))}
     outcomes = cluster.run(lambda admin: admin.describe_log_dirs(brokers or None))
     output.show(log_dir_table(outcomes, by, lambda name: not topics or name in topics))
 
@@ -72,7 +60,9 @@ def _numbers(text: str | None) -> list[int]:
 
 @app.command("replicas")
 @asks_cluster(registry.DESCRIBE_REPLICA_LOG_DIRS)
-def describe_replica_log_dirs(cluster: ClusterOptions, output: Output, replicas: Replicas) -> None:
+def describe_replica_log_dirs(
+    cluster: ClusterOptions, output: Output, replicas: list[str] = REPLICAS
+) -> None:
     """Show the directories of replicas, and where they move to.
 
     \b
@@ -85,8 +75,7 @@ def describe_replica_log_dirs(cluster: ClusterOptions, output: Output, replicas:
 
 def _locations(outcomes: Outcomes[TopicPartitionReplica, ReplicaLogDirs]) -> Table:
     columns = [
-        Column(key="replica"),
-        Column(key="currentLogDir"),
+        *text_columns("replica", "currentLogDir"),
         Column(key="currentOffsetLag", right=True),
         Column(key="futureLogDir"),
         Column(key="futureOffsetLag", right=True),
@@ -109,11 +98,9 @@ def _locations(outcomes: Outcomes[TopicPartitionReplica, ReplicaLogDirs]) -> Tab
 def alter_replica_log_dirs(
     cluster: ClusterOptions,
     output: Output,
-    replicas: Replicas,
-    to: Annotated[str, typer.Option(metavar="DIRECTORY", help="As in the broker's log.dirs.")],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check replicas and directory, and change nothing.")
-    ] = False,
+    replicas: list[str] = REPLICAS,
+    to: str = option(default=..., metavar="DIRECTORY", help="As in the broker's log.dirs."),
+    dry_run: bool = flag("--dry-run", help="Check replicas and directory, and change nothing."),
 ) -> None:
     """Move replicas to another log directory of their broker.
 
@@ -130,7 +117,7 @@ def alter_replica_log_dirs(
             else admin.alter_replica_log_dirs(directories)
         ),
     )
-    columns = [Column(key="replica"), Column(key="logDir")]
+    columns = text_columns("replica", "logDir")
 
     def row(replica: TopicPartitionReplica, _: None) -> dict[str, Any]:
         return {"replica": str(replica), "logDir": to}
@@ -163,9 +150,6 @@ async def _check_move(
 
 def _parsed(texts: list[str]) -> list[TopicPartitionReplica]:
     from kwire.admin.topic_partition import TopicPartitionReplica
-    from kwire.errors import InvalidValue
 
-    try:
+    with usage_errors():
         return list(dict.fromkeys(map(TopicPartitionReplica.parse, texts)))
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.admin.group_tables import GROUP, PARTITION, TOPIC, Row, table
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
-from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.output import Column, Output, error_document
+from kwire.cli.confirm import YES, confirm
+from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
+from kwire.cli.options import argument, flag, option, repeated
+from kwire.cli.output import Column, Output, error_document, number_columns
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.group_seek import SeekPlan
     from kwire.admin.outcomes import Outcomes
 
-GroupName = Annotated[str, typer.Argument(metavar="GROUP", help="The group's id.")]
+GROUP_NAME = argument(metavar="GROUP", help="The group's id.")
 _TO = (
     "earliest, latest, an offset, @TIME, -DURATION (-90m), +SHIFT or -SHIFT in records, another"
     " group's id, or FILE.csv."
@@ -28,8 +27,7 @@ SEEK_COLUMNS = (
     GROUP,
     TOPIC,
     PARTITION,
-    Column(key="oldOffset", right=True),
-    Column(key="newOffset", right=True),
+    *number_columns("oldOffset", "newOffset"),
     Column(key="note"),
 )
 
@@ -38,20 +36,15 @@ SEEK_COLUMNS = (
 def seek_groups(
     cluster: ClusterOptions,
     output: Output,
-    group: GroupName,
-    to: Annotated[str, typer.Option("--to", metavar="WHERE", help=_TO)],
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--topic",
-            metavar="TOPIC[:0,1]",
-            help="By default all partitions that the group has. Repeatable.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show old and new offsets, and change nothing.")
-    ] = False,
-    yes: Yes = False,
+    group: str = GROUP_NAME,
+    to: str = option("--to", default=..., metavar="WHERE", help=_TO),
+    topic: list[str] = repeated(
+        "--topic",
+        metavar="TOPIC[:0,1]",
+        help="By default all partitions that the group has. Repeatable.",
+    ),
+    dry_run: bool = flag("--dry-run", help="Show old and new offsets, and change nothing."),
+    yes: bool = YES,
 ) -> None:
     """Move a group without members to other offsets. Shows old and new, asks, commits.
 
@@ -61,13 +54,10 @@ def seek_groups(
     kwire groups seek billing --to -90m --yes --bootstrap-server localhost:9092
     """
     from kwire.admin.group_seek_target import parse_seek_target
-    from kwire.errors import InvalidValue
 
-    try:
+    with usage_errors():
         target = parse_seek_target(to, group)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
-    topics = topic_choice(topic or [])
+    topics = topic_choice(topic)
     if dry_run:
         plan = cluster.run(lambda admin: admin.plan_group_seek(group, target, topics))
         shown = table("partitions", SEEK_COLUMNS, _rows(plan))
@@ -137,12 +127,11 @@ def topic_choice(texts: list[str]) -> dict[str, tuple[int, ...] | None]:
 def delete_group_offsets(
     cluster: ClusterOptions,
     output: Output,
-    group: GroupName,
-    topic: Annotated[
-        list[str],
-        typer.Option("--topic", metavar="TOPIC[:0,1]", help="Topic, or partitions. Repeatable."),
-    ],
-    yes: Yes = False,
+    group: str = GROUP_NAME,
+    topic: list[str] = option(
+        "--topic", default=..., metavar="TOPIC[:0,1]", help="Topic, or partitions. Repeatable."
+    ),
+    yes: bool = YES,
 ) -> None:
     """Make a group forget its offsets of topics that no member reads.
 

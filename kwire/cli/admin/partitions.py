@@ -6,17 +6,24 @@ As kafka-leader-election, kafka-get-offsets, kafka-delete-records and kafka-reas
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.lazy import lazy_group
-from kwire.cli.output import Column, Output, Table, dry_run_facts, time_values
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option
+from kwire.cli.output import (
+    Column,
+    Output,
+    Table,
+    dry_run_facts,
+    number_columns,
+    text_columns,
+    time_values,
+)
+from kwire.cli.watching import WATCH, ask_and_show
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
@@ -24,11 +31,9 @@ if TYPE_CHECKING:
     from kwire.admin.reassignments import OngoingReassignment
     from kwire.admin.topic_partition import TopicPartition
 
-app = typer.Typer(
-    cls=lazy_group({"reassign": "kwire.cli.admin.reassign:app"}),
-    help="Elect leaders, list offsets, trim records and move partitions.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group(
+    "Elect leaders, list offsets, trim records and move partitions.",
+    {"reassign": "kwire.cli.admin.reassign:app"},
 )
 
 TOPIC = Column(key="topic")
@@ -41,20 +46,15 @@ NAMES_HELP = "A topic, or one partition of it as TOPIC-PARTITION."
 def elect_leaders(
     cluster: ClusterOptions,
     output: Output,
-    partitions: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC-PARTITION]...", help="As orders-3.")
-    ] = None,
-    preferred: Annotated[
-        bool, typer.Option("--preferred", help="The first replica leads. The default.")
-    ] = False,
-    unclean: Annotated[
-        bool,
-        typer.Option(
-            "--unclean", help="Without a replica in sync let another lead; records may be lost."
-        ),
-    ] = False,
-    all_of_them: Annotated[bool, typer.Option("--all", help="All partitions.")] = False,
-    yes: Yes = False,
+    partitions: list[str] = argument(
+        default=[], metavar="[TOPIC-PARTITION]...", help="As orders-3."
+    ),
+    preferred: bool = flag("--preferred", help="The first replica leads. The default."),
+    unclean: bool = flag(
+        "--unclean", help="Without a replica in sync let another lead; records may be lost."
+    ),
+    all_of_them: bool = flag("--all", help="All partitions."),
+    yes: bool = YES,
 ) -> None:
     """Elect leaders of partitions: preferred, or any live replica.
 
@@ -69,7 +69,7 @@ def elect_leaders(
     from kwire.admin.partition_options import ElectionType
     from kwire.admin.topic_partition import TopicPartition
 
-    keys = None if all_of_them else [TopicPartition.parse(text) for text in partitions or []]
+    keys = None if all_of_them else [TopicPartition.parse(text) for text in partitions]
     kind = ElectionType.UNCLEAN if unclean else ElectionType.PREFERRED
     if unclean:
         confirm("Elect replicas out of sync? Records that they lack are lost.", yes=yes)
@@ -91,18 +91,14 @@ def elect_leaders(
 def list_offsets(
     cluster: ClusterOptions,
     output: Output,
-    names: Annotated[list[str], typer.Argument(metavar="TOPIC[-PARTITION]...", help=NAMES_HELP)],
-    at: Annotated[
-        str,
-        typer.Option(
-            metavar="WHEN",
-            help="latest, earliest, max-timestamp, earliest-local, latest-tiered,"
-            " or @TIME: ISO 8601 or ms since 1970.",
-        ),
-    ] = "latest",
-    committed: Annotated[
-        bool, typer.Option("--committed", help="Only records whose transaction has ended.")
-    ] = False,
+    names: list[str] = argument(metavar="TOPIC[-PARTITION]...", help=NAMES_HELP),
+    at: str = option(
+        default="latest",
+        metavar="WHEN",
+        help="latest, earliest, max-timestamp, earliest-local, latest-tiered,"
+        " or @TIME: ISO 8601 or ms since 1970.",
+    ),
+    committed: bool = flag("--committed", help="Only records whose transaction has ended."),
 ) -> None:
     """List offsets: of the ends of partitions, or of a time.
 
@@ -148,13 +144,12 @@ def list_offsets(
 def delete_records(
     cluster: ClusterOptions,
     output: Output,
-    names: Annotated[list[str], typer.Argument(metavar="TOPIC[-PARTITION]...", help=NAMES_HELP)],
-    before: Annotated[
-        str,
-        typer.Option(metavar="OFFSET|@TIME", help="The first record to keep; `latest` keeps none."),
-    ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted.")] = False,
-    yes: Yes = False,
+    names: list[str] = argument(metavar="TOPIC[-PARTITION]...", help=NAMES_HELP),
+    before: str = option(
+        default=..., metavar="OFFSET|@TIME", help="The first record to keep; `latest` keeps none."
+    ),
+    dry_run: bool = flag("--dry-run", help="Show what would be deleted."),
+    yes: bool = YES,
 ) -> None:
     """Delete the oldest records of partitions, for good.
 
@@ -169,9 +164,7 @@ def delete_records(
     columns = [
         TOPIC,
         PARTITION,
-        Column(key="earliest", right=True),
-        Column(key="before", right=True),
-        Column(key="records", right=True),
+        *number_columns("earliest", "before", "records"),
     ]
     table = Table.of_outcomes(
         "partitions",
@@ -207,7 +200,7 @@ def delete_records(
 @app.command("reassignments")
 @asks_cluster(registry.LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(
-    cluster: ClusterOptions, output: Output, watch: Watch = None
+    cluster: ClusterOptions, output: Output, watch: float | None = WATCH
 ) -> None:
     """List the partitions that are on the move.
 
@@ -228,9 +221,7 @@ def list_partition_reassignments(
         columns = [
             TOPIC,
             PARTITION,
-            Column(key="replicas"),
-            Column(key="adding"),
-            Column(key="removing"),
+            *text_columns("replicas", "adding", "removing"),
         ]
         output.show(Table("partitions", columns, rows), empty="nothing moves")
 

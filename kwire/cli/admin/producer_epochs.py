@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
-from kwire.cli.admin.transactions import TransactionalIdFlags, TransactionalIds, named_ids
+from kwire.cli.admin.transactions import TransactionalIds
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
-from kwire.cli.output import Column, Output, Table, dry_run_facts
+from kwire.cli.confirm import YES, confirm
+from kwire.cli.options import flag
+from kwire.cli.output import Column, Output, Table, dry_run_facts, number_columns
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.errors import KwireError
 
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Check that the ids exist, and change nothing.")
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Also ids that do not exist: they exist after that.")
-]
+DRY_RUN = flag("--dry-run", help="Check that the ids exist, and change nothing.")
 
 
 @asks_cluster(registry.FENCE_PRODUCERS)
 def fence_producers(
     cluster: ClusterOptions,
     output: Output,
-    ids: TransactionalIds = None,
-    id_flags: TransactionalIdFlags = None,
-    force: Force = False,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    *,
+    ids: TransactionalIds,
+    force: bool = flag("--force", help="Also ids that do not exist: they exist after that."),
+    dry_run: bool = DRY_RUN,
+    yes: bool = YES,
 ) -> None:
     """Fence producers: their writes are refused from then on.
 
@@ -41,18 +35,17 @@ def fence_producers(
     \b
     kwire transactions fence orders-1 --yes --bootstrap-server localhost:9092
     """
-    names = named_ids(ids, id_flags)
-    _new_epochs(cluster, output, names, "Fence", force=force, dry_run=dry_run, yes=yes)
+    _new_epochs(cluster, output, ids.names(), "Fence", force=force, dry_run=dry_run, yes=yes)
 
 
 @asks_cluster(registry.FORCE_TERMINATE_TRANSACTION)
 def force_terminate_transaction(
     cluster: ClusterOptions,
     output: Output,
-    ids: TransactionalIds = None,
-    id_flags: TransactionalIdFlags = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
+    *,
+    ids: TransactionalIds,
+    dry_run: bool = DRY_RUN,
+    yes: bool = YES,
 ) -> None:
     """Abort open transactions through their coordinators (KIP-939).
 
@@ -61,8 +54,7 @@ def force_terminate_transaction(
     \b
     kwire transactions terminate orders-1 --yes --bootstrap-server localhost:9092
     """
-    names = named_ids(ids, id_flags)
-    _new_epochs(cluster, output, names, "Terminate", force=False, dry_run=dry_run, yes=yes)
+    _new_epochs(cluster, output, ids.names(), "Terminate", force=False, dry_run=dry_run, yes=yes)
 
 
 def _new_epochs(
@@ -102,8 +94,7 @@ def _new_epochs(
     results = cluster.run(change)
     columns = [
         Column(key="transactionalId"),
-        Column(key="producerId", right=True),
-        Column(key="producerEpoch", right=True),
+        *number_columns("producerId", "producerEpoch"),
     ]
 
     def row(name: str, identity: ProducerIdAndEpoch) -> dict[str, Any]:

@@ -7,44 +7,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option
 from kwire.cli.output import Column, Output, Table, dry_run_facts
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.watching import WATCH, ask_and_show
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.outcomes import Outcomes
     from kwire.admin.quotas import QuotaEntity, Quotas
 
-app = typer.Typer(
-    help="List, set and unset quotas of users, client ids and addresses.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("List, set and unset quotas of users, client ids and addresses.")
 
-User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="A user.")]
-UserDefaults = Annotated[
-    bool, typer.Option("--user-defaults", help="Users without quotas of their own.")
-]
-Client = Annotated[
-    str | None, typer.Option("--client", metavar="ID", help="A client id, also one of a user.")
-]
-ClientDefaults = Annotated[
-    bool, typer.Option("--client-defaults", help="Client ids without quotas of their own.")
-]
-Ip = Annotated[str | None, typer.Option("--ip", metavar="IP", help="An address.")]
-IpDefaults = Annotated[
-    bool, typer.Option("--ip-defaults", help="Addresses without quotas of their own.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Have the controller check it, and change nothing.")
-]
+DRY_RUN = flag("--dry-run", help="Have the controller check it, and change nothing.")
 
 _EXACT = 2.0**53
 """From here on a double stands for several whole numbers, and its digits would be made up."""
@@ -55,21 +36,47 @@ BEFORE = Column(key="before", right=True)
 AFTER = Column(key="after", right=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaOptions:
+    """The options that name whom quotas are for."""
+
+    user: str | None = option("--user", metavar="NAME", help="A user.")
+    user_defaults: bool = flag("--user-defaults", help="Users without quotas of their own.")
+    client: str | None = option("--client", metavar="ID", help="A client id, also one of a user.")
+    client_defaults: bool = flag(
+        "--client-defaults", help="Client ids without quotas of their own."
+    )
+    ip: str | None = option("--ip", metavar="IP", help="An address.")
+    ip_defaults: bool = flag("--ip-defaults", help="Addresses without quotas of their own.")
+
+    def names(self) -> dict[str, str | None]:
+        """Return the names by type, None for a default. Raises WrongUsage."""
+        names: dict[str, str | None] = {}
+        for type, noun, name, is_default in (
+            ("user", "user", self.user, self.user_defaults),
+            ("client_id", "client", self.client, self.client_defaults),
+            ("ip", "ip", self.ip, self.ip_defaults),
+        ):
+            if name is not None and is_default:
+                raise WrongUsage(f"give --{noun} or --{noun}-defaults, not both.")
+            if name == "":
+                raise WrongUsage(f"--{noun} is empty: give --{noun}-defaults for the defaults.")
+            if name is not None or is_default:
+                names[type] = name
+        if "ip" in names and len(names) > 1:
+            raise WrongUsage("a quota is for an address alone, or for a user and a client id.")
+        return names
+
+
 @app.command("list")
 @asks_cluster(registry.DESCRIBE_CLIENT_QUOTAS)
 def describe_client_quotas(
     cluster: ClusterOptions,
     output: Output,
-    user: User = None,
-    user_defaults: UserDefaults = False,
-    client: Client = None,
-    client_defaults: ClientDefaults = False,
-    ip: Ip = None,
-    ip_defaults: IpDefaults = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Of --user alice not those of alice with a client id.")
-    ] = False,
-    watch: Watch = None,
+    *,
+    subject: QuotaOptions,
+    strict: bool = flag("--strict", help="Of --user alice not those of alice with a client id."),
+    watch: float | None = WATCH,
 ) -> None:
     """List quotas, by default all.
 
@@ -78,7 +85,7 @@ def describe_client_quotas(
     """
     from kwire.admin.quotas import EVERY_QUOTA, QuotaFilter
 
-    names = _names(user, user_defaults, client, client_defaults, ip, ip_defaults)
+    names = subject.names()
     if strict and not names:
         raise WrongUsage("--strict needs --user, --client or --ip.")
     quota_filter = QuotaFilter.of(_entity(names), strict=strict) if names else EVERY_QUOTA
@@ -106,29 +113,21 @@ def describe_client_quotas(
 def set_client_quotas(
     cluster: ClusterOptions,
     output: Output,
-    quotas: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="KEY=NUMBER...",
-            help="producer_byte_rate, consumer_byte_rate, request_percentage,"
-            " controller_mutation_rate; of addresses connection_creation_rate.",
-        ),
-    ],
-    user: User = None,
-    user_defaults: UserDefaults = False,
-    client: Client = None,
-    client_defaults: ClientDefaults = False,
-    ip: Ip = None,
-    ip_defaults: IpDefaults = False,
-    dry_run: DryRun = False,
+    *,
+    quotas: list[str] = argument(
+        metavar="KEY=NUMBER...",
+        help="producer_byte_rate, consumer_byte_rate, request_percentage,"
+        " controller_mutation_rate; of addresses connection_creation_rate.",
+    ),
+    subject: QuotaOptions,
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Set quotas of a user, a client id, both together, or an address.
 
     \b
     kwire quotas set --user alice producer_byte_rate=1048576 --bootstrap-server localhost:9092
     """
-    names = _names(user, user_defaults, client, client_defaults, ip, ip_defaults)
-    _alter(cluster, output, names, _values(quotas), dry_run)
+    _alter(cluster, output, subject.names(), _values(quotas), dry_run)
 
 
 @app.command("unset")
@@ -136,22 +135,17 @@ def set_client_quotas(
 def unset_client_quotas(
     cluster: ClusterOptions,
     output: Output,
-    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Quotas to remove.")],
-    user: User = None,
-    user_defaults: UserDefaults = False,
-    client: Client = None,
-    client_defaults: ClientDefaults = False,
-    ip: Ip = None,
-    ip_defaults: IpDefaults = False,
-    dry_run: DryRun = False,
+    *,
+    keys: list[str] = argument(metavar="KEY...", help="Quotas to remove."),
+    subject: QuotaOptions,
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Remove quotas, so that the defaults hold again.
 
     \b
     kwire quotas unset --user alice producer_byte_rate --bootstrap-server localhost:9092
     """
-    names = _names(user, user_defaults, client, client_defaults, ip, ip_defaults)
-    _alter(cluster, output, names, dict.fromkeys(keys), dry_run)
+    _alter(cluster, output, subject.names(), dict.fromkeys(keys), dry_run)
 
 
 def _alter(
@@ -207,32 +201,6 @@ async def _before(
     except BrokerError:
         return None
     return found.get(entity, {})
-
-
-def _names(
-    user: str | None,
-    user_defaults: bool,
-    client: str | None,
-    client_defaults: bool,
-    ip: str | None,
-    ip_defaults: bool,
-) -> dict[str, str | None]:
-    """Return the names by type, None for a default. Raises WrongUsage."""
-    names: dict[str, str | None] = {}
-    for type, option, name, is_default in (
-        ("user", "user", user, user_defaults),
-        ("client_id", "client", client, client_defaults),
-        ("ip", "ip", ip, ip_defaults),
-    ):
-        if name is not None and is_default:
-            raise WrongUsage(f"give --{option} or --{option}-defaults, not both.")
-        if name == "":
-            raise WrongUsage(f"--{option} is empty: give --{option}-defaults for the defaults.")
-        if name is not None or is_default:
-            names[type] = name
-    if "ip" in names and len(names) > 1:
-        raise WrongUsage("a quota is for an address alone, or for a user and a client id.")
-    return names
 
 
 def _entity(names: dict[str, str | None]) -> QuotaEntity:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table, dry_run_facts
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, repeated
+from kwire.cli.output import Column, Output, Table, dry_run_facts, number_columns, text_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,38 +23,30 @@ if TYPE_CHECKING:
     from kwire.admin.reassignment.run import MoveState
     from kwire.admin.topic_partition import TopicPartition
 
-app = typer.Typer(
-    help="Move partitions to other brokers: plan, apply, cancel.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Move partitions to other brokers: plan, apply, cancel.")
 
-ReassignmentFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A plan of `plan` or of kafka-reassign-partitions.")
-]
+REASSIGNMENT_FILE = argument(
+    metavar="FILE", help="A plan of `plan` or of kafka-reassign-partitions."
+)
 MOVE_COLUMNS = [
     Column(key="topic"),
     Column(key="partition", right=True),
-    Column(key="old"),
-    Column(key="replicas"),
-    Column(key="adding"),
-    Column(key="removing"),
+    *text_columns("old", "replicas", "adding", "removing"),
 ]
 STATE_COLUMNS = [
     Column(key="topic"),
     Column(key="partition", right=True),
-    Column(key="replicas"),
-    Column(key="state"),
+    *text_columns("replicas", "state"),
 ]
-BROKER_COLUMNS = [
-    Column(key="broker", right=True),
-    Column(key="adding", right=True),
-    Column(key="removing", right=True),
-    Column(key="replicasBefore", right=True),
-    Column(key="replicasAfter", right=True),
-    Column(key="leadersBefore", right=True),
-    Column(key="leadersAfter", right=True),
-]
+BROKER_COLUMNS = number_columns(
+    "broker",
+    "adding",
+    "removing",
+    "replicasBefore",
+    "replicasAfter",
+    "leadersBefore",
+    "leadersAfter",
+)
 
 
 @app.command("plan")
@@ -62,27 +54,16 @@ BROKER_COLUMNS = [
 def plan(
     cluster: ClusterOptions,
     output: Output,
-    topics: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC]...", help="For --rf and --spread.")
-    ] = None,
-    drain: Annotated[
-        list[int] | None,
-        typer.Option(metavar="ID", help="Move every replica off this broker. Repeatable."),
-    ] = None,
-    rf: Annotated[
-        int | None,
-        typer.Option("--rf", min=1, help="Give each partition so many replicas."),
-    ] = None,
-    spread: Annotated[
-        bool, typer.Option("--spread", help="Spread the topics evenly over the brokers.")
-    ] = False,
-    brokers: Annotated[
-        str | None,
-        typer.Option(metavar="1,2,3", help="Brokers that may get replicas; by default all."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the plan for `apply`.")
-    ] = None,
+    topics: list[str] = argument(default=[], metavar="[TOPIC]...", help="For --rf and --spread."),
+    drain: list[int] = repeated(
+        metavar="ID", help="Move every replica off this broker. Repeatable."
+    ),
+    rf: int | None = option("--rf", min=1, help="Give each partition so many replicas."),
+    spread: bool = flag("--spread", help="Spread the topics evenly over the brokers."),
+    brokers: str | None = option(
+        metavar="1,2,3", help="Brokers that may get replicas; by default all."
+    ),
+    out: Path | None = option(metavar="FILE", help="Write the plan for `apply`."),
 ) -> None:
     """Plan which replicas move where. Moves as few as needed, evenly, racks apart.
 
@@ -97,7 +78,7 @@ def plan(
     from kwire.admin.reassignment.requests import fetch_moving_cluster
 
     moving = cluster.run(lambda admin: fetch_moving_cluster(admin.driver))
-    planned = _planned(moving, drain or [], rf, topics or [], targets)
+    planned = _planned(moving, drain, rf, topics, targets)
     # An empty plan, too: a file of before would be applied in its place.
     if out is not None:
         from kwire.admin.reassignment.json_file import reassignment_json
@@ -166,25 +147,17 @@ def _show_plan(output: Output, planned: ReassignmentPlan, out: Path | None) -> N
 def alter_partition_reassignments(
     cluster: ClusterOptions,
     output: Output,
-    file: ReassignmentFile,
-    throttle: Annotated[
-        int | None,
-        typer.Option(metavar="BYTES", min=1, help="The most that a broker copies in a second."),
-    ] = None,
-    wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait until all partitions have moved.")
-    ] = True,
-    additional: Annotated[
-        bool,
-        typer.Option("--additional", help="Redirect partitions that move elsewhere."),
-    ] = False,
-    rollback: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write where the partitions are now.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check the file and show what would move.")
-    ] = False,
-    yes: Yes = False,
+    file: Path = REASSIGNMENT_FILE,
+    throttle: int | None = option(
+        metavar="BYTES", min=1, help="The most that a broker copies in a second."
+    ),
+    wait: bool = option(
+        "--wait/--no-wait", default=True, help="Wait until all partitions have moved."
+    ),
+    additional: bool = flag("--additional", help="Redirect partitions that move elsewhere."),
+    rollback: Path | None = option(metavar="FILE", help="Write where the partitions are now."),
+    dry_run: bool = flag("--dry-run", help="Check the file and show what would move."),
+    yes: bool = YES,
 ) -> None:
     """Move partitions as a file says. Shows progress; removes the throttle at the end.
 
@@ -251,13 +224,10 @@ def _run(
 def verify(
     cluster: ClusterOptions,
     output: Output,
-    file: ReassignmentFile,
-    clear_throttles: Annotated[
-        bool,
-        typer.Option(
-            "--clear-throttles", help="Remove those of others too, as Kafka's tool does (brokers)."
-        ),
-    ] = False,
+    file: Path = REASSIGNMENT_FILE,
+    clear_throttles: bool = flag(
+        "--clear-throttles", help="Remove those of others too, as Kafka's tool does (brokers)."
+    ),
 ) -> None:
     """Show which partitions of a file have moved. When all have, take a left-over throttle off.
 
@@ -290,13 +260,11 @@ def verify(
 def cancel(
     cluster: ClusterOptions,
     output: Output,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Cancel the moves of this plan.")
-    ] = None,
-    all_of_them: Annotated[
-        bool, typer.Option("--all", help="Cancel every move of the cluster.")
-    ] = False,
-    yes: Yes = False,
+    file: Path | None = argument(
+        default=None, metavar="[FILE]", help="Cancel the moves of this plan."
+    ),
+    all_of_them: bool = flag("--all", help="Cancel every move of the cluster."),
+    yes: bool = YES,
 ) -> None:
     """Take moves back: partitions stay where they were. A throttle that was left over goes, too.
 
@@ -321,7 +289,7 @@ def cancel(
 
     table = Table.of_outcomes(
         "partitions",
-        [*STATE_COLUMNS[:2], Column(key="state"), Column(key="replicas")],
+        [*STATE_COLUMNS[:2], *text_columns("state", "replicas")],
         cluster.run(take_back),
         lambda key, _: {
             **_key_values(key),

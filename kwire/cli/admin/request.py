@@ -6,13 +6,12 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin.registry import OperationRow, Reach, Route
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
+from kwire.cli.options import argument, flag, option
 from kwire.cli.output import Output, OutputForm
 from kwire.cli.screen import print_json
 
@@ -30,29 +29,21 @@ SEND_REQUEST = OperationRow(
 def send_request(
     cluster: ClusterOptions,
     output: Output,
-    name: Annotated[str, typer.Argument(metavar="API", help="Its name or key: Metadata or 3.")],
-    body: Annotated[
-        str,
-        typer.Option(
-            "--json",
-            metavar="OBJECT|@FILE|-",
-            help="The request; what it leaves out has its default. - reads stdin.",
-        ),
-    ] = "{}",
-    version: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, help="By default the highest that both sides have."),
-    ] = None,
-    node: Annotated[
-        int | None, typer.Option(metavar="ID", help="By default the first that can be reached.")
-    ] = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print a request with defaults, and send nothing.")
-    ] = False,
-    hexadecimal: Annotated[
-        bool,
-        typer.Option("--hex", help="Also print both frames, with correlation id 1, on stderr."),
-    ] = False,
+    name: str = argument(metavar="API", help="Its name or key: Metadata or 3."),
+    body: str = option(
+        "--json",
+        default="{}",
+        metavar="OBJECT|@FILE|-",
+        help="The request; what it leaves out has its default. - reads stdin.",
+    ),
+    version: int | None = option(
+        metavar="N", min=0, help="By default the highest that both sides have."
+    ),
+    node: int | None = option(metavar="ID", help="By default the first that can be reached."),
+    template: bool = flag("--template", help="Print a request with defaults, and send nothing."),
+    hexadecimal: bool = flag(
+        "--hex", help="Also print both frames, with correlation id 1, on stderr."
+    ),
 ) -> None:
     """Send one request of any API, and print the response. Nothing is asked twice.
 

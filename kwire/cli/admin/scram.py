@@ -7,30 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import WrongUsage
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, option, repeated
 from kwire.cli.output import Column, Output, Table
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.scram import ScramCredentialInfo, ScramDeletion, ScramKey, ScramMechanism
 
-app = typer.Typer(
-    help="List, set and delete SCRAM credentials of users.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("List, set and delete SCRAM credentials of users.")
 
-Mechanisms = Annotated[
-    list[str] | None,
-    typer.Option("--mechanism", metavar="NAME", help="SCRAM-SHA-256 or SCRAM-SHA-512. Repeatable."),
-]
+MECHANISMS = repeated(
+    "--mechanism", metavar="NAME", help="SCRAM-SHA-256 or SCRAM-SHA-512. Repeatable."
+)
 USER = Column(key="user")
 MECHANISM = Column(key="mechanism")
 ITERATIONS = Column(key="iterations", right=True)
@@ -41,9 +36,7 @@ ITERATIONS = Column(key="iterations", right=True)
 def describe_user_scram_credentials(
     cluster: ClusterOptions,
     output: Output,
-    users: Annotated[
-        list[str] | None, typer.Argument(metavar="[USER]...", help="By default all.")
-    ] = None,
+    users: list[str] = argument(default=[], metavar="[USER]...", help="By default all."),
 ) -> None:
     """List users with SCRAM credentials, mechanisms and iterations.
 
@@ -67,15 +60,14 @@ def describe_user_scram_credentials(
 def set_scram_credentials(
     cluster: ClusterOptions,
     output: Output,
-    user: Annotated[str, typer.Argument(metavar="USER", help="The user's name.")],
-    mechanism: Mechanisms = None,
-    iterations: Annotated[
-        int, typer.Option("--iterations", min=4096, max=16384, help="Rounds of hashing.")
-    ] = 8192,
-    password_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The password's file, - for stdin; else it is asked."),
-    ] = None,
+    user: str = argument(metavar="USER", help="The user's name."),
+    mechanism: list[str] = MECHANISMS,
+    iterations: int = option(
+        "--iterations", default=8192, min=4096, max=16384, help="Rounds of hashing."
+    ),
+    password_file: Path | None = option(
+        metavar="FILE", help="The password's file, - for stdin; else it is asked."
+    ),
 ) -> None:
     """Set a user's password for SCRAM, by default SCRAM-SHA-512. The password is not sent.
 
@@ -110,9 +102,9 @@ def set_scram_credentials(
 def delete_scram_credentials(
     cluster: ClusterOptions,
     output: Output,
-    user: Annotated[str, typer.Argument(metavar="USER", help="The user's name.")],
-    mechanism: Mechanisms = None,
-    yes: Yes = False,
+    user: str = argument(metavar="USER", help="The user's name."),
+    mechanism: list[str] = MECHANISMS,
+    yes: bool = YES,
 ) -> None:
     """Delete a user's SCRAM credentials, by default all. Open connections stay open.
 
@@ -121,7 +113,7 @@ def delete_scram_credentials(
     """
     if cluster.controller is not None and not mechanism:
         raise WrongUsage("controllers do not tell which mechanisms a user has: give --mechanism.")
-    mechanisms = _mechanisms(mechanism or [])
+    mechanisms = _mechanisms(mechanism)
     named = ", ".join(each.text for each in mechanisms) or "all SCRAM credentials"
     confirm(f"Delete {named} of {user}?", yes=yes)
 

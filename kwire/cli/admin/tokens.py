@@ -10,33 +10,26 @@ import binascii
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.output import Column, Output, Table, time_values
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, option, repeated
+from kwire.cli.output import Column, Output, Table, text_columns, time_values
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.tokens import DelegationTokenInfo
 
-app = typer.Typer(
-    help="Create, renew, expire and list delegation tokens. Needs SASL or a client certificate.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group(
+    "Create, renew, expire and list delegation tokens. Needs SASL or a client certificate."
 )
 
-TokenId = Annotated[
-    str | None, typer.Argument(metavar="[TOKEN_ID]", help="A token's id; its HMAC is looked up.")
-]
-HmacFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="The HMAC in base64 in place of the id; - for stdin."),
-]
+TOKEN = argument(default=None, metavar="[TOKEN_ID]", help="A token's id; its HMAC is looked up.")
+HMAC_FILE = option(metavar="FILE", help="The HMAC in base64 in place of the id; - for stdin.")
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "": 1}
 _PERIOD = re.compile(r"(\d{1,15})(ms|s|m|h|d|)")
@@ -47,8 +40,7 @@ TOKEN_COLUMNS = [
     TOKEN_ID,
     Column(key="owner"),
     Column(key="requester", wide=True),
-    Column(key="renewers"),
-    Column(key="issueDate"),
+    *text_columns("renewers", "issueDate"),
     Column(key="issueDateMs", wide=True),
     *EXPIRY,
     Column(key="maxDate"),
@@ -61,16 +53,13 @@ TOKEN_COLUMNS = [
 def create_delegation_token(
     cluster: ClusterOptions,
     output: Output,
-    owner_principal: Annotated[
-        str | None, typer.Option(metavar="User:NAME", help="By default the user who asks.")
-    ] = None,
-    renewer_principal: Annotated[
-        list[str] | None, typer.Option(metavar="User:NAME", help="May renew it, too. Repeatable.")
-    ] = None,
-    max_life_time_period: Annotated[
-        str | None,
-        typer.Option(metavar="PERIOD", help="7d, 12h, … By default the brokers' own."),
-    ] = None,
+    owner_principal: str | None = option(metavar="User:NAME", help="By default the user who asks."),
+    renewer_principal: list[str] = repeated(
+        metavar="User:NAME", help="May renew it, too. Repeatable."
+    ),
+    max_life_time_period: str | None = option(
+        metavar="PERIOD", help="7d, 12h, … By default the brokers' own."
+    ),
 ) -> None:
     """Create a token and print its HMAC: whoever has it acts as the owner.
 
@@ -82,7 +71,7 @@ def create_delegation_token(
     lifetime = _period(max_life_time_period, BY_NODE_DEFAULT)
     token = cluster.run(
         lambda admin: admin.create_delegation_token(
-            owner=owner_principal, renewers=renewer_principal or [], max_lifetime_ms=lifetime
+            owner=owner_principal, renewers=renewer_principal, max_lifetime_ms=lifetime
         ),
     )
     hmac = {"hmac": base64.b64encode(token.hmac).decode()}
@@ -94,9 +83,7 @@ def create_delegation_token(
 def describe_delegation_token(
     cluster: ClusterOptions,
     output: Output,
-    owner_principal: Annotated[
-        list[str] | None, typer.Option(metavar="User:NAME", help="By default all. Repeatable.")
-    ] = None,
+    owner_principal: list[str] = repeated(metavar="User:NAME", help="By default all. Repeatable."),
 ) -> None:
     """List the tokens that the user may see, without their HMACs.
 
@@ -113,12 +100,11 @@ def describe_delegation_token(
 def renew_delegation_token(
     cluster: ClusterOptions,
     output: Output,
-    token_id: TokenId = None,
-    hmac_file: HmacFile = None,
-    renew_time_period: Annotated[
-        str | None,
-        typer.Option(metavar="PERIOD", help="24h, … By default the brokers' own."),
-    ] = None,
+    token_id: str | None = TOKEN,
+    hmac_file: Path | None = HMAC_FILE,
+    renew_time_period: str | None = option(
+        metavar="PERIOD", help="24h, … By default the brokers' own."
+    ),
 ) -> None:
     """Prolong a token's life. Its maximum lifetime, set at creation, is the limit.
 
@@ -142,12 +128,12 @@ def renew_delegation_token(
 def expire_delegation_token(
     cluster: ClusterOptions,
     output: Output,
-    token_id: TokenId = None,
-    hmac_file: HmacFile = None,
-    expiry_time_period: Annotated[
-        str | None, typer.Option(metavar="PERIOD", help="From now on. By default at once.")
-    ] = None,
-    yes: Yes = False,
+    token_id: str | None = TOKEN,
+    hmac_file: Path | None = HMAC_FILE,
+    expiry_time_period: str | None = option(
+        metavar="PERIOD", help="From now on. By default at once."
+    ),
+    yes: bool = YES,
 ) -> None:
     """End a token. Connections that it opened stay open.
 

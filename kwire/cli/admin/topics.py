@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, Table, dry_run_facts
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, repeated
+from kwire.cli.output import Column, Output, Table, dry_run_facts, number_columns, text_columns
+from kwire.cli.watching import WATCH, ask_and_show
 from kwire.text.ids import parse_uuid, uuid_text
 
 if TYPE_CHECKING:
@@ -23,16 +23,10 @@ if TYPE_CHECKING:
     from kwire.admin.topics import CreatedTopic
     from kwire.cli.admin.topic_health import TopicsWithMinimum
 
-app = typer.Typer(
-    help="Create, list, describe, grow and delete topics.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("Create, list, describe, grow and delete topics.")
 
-Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Names of topics.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Have the controller check it, and change nothing.")
-]
+NAMES = argument(metavar="NAME...", help="Names of topics.")
+DRY_RUN = flag("--dry-run", help="Have the controller check it, and change nothing.")
 
 
 @app.command("create")
@@ -40,29 +34,21 @@ DryRun = Annotated[
 def create_topics(
     cluster: ClusterOptions,
     output: Output,
-    names: Names,
-    partitions: Annotated[
-        int | None,
-        typer.Option("--partitions", "-p", min=1, help="By default the brokers' num.partitions."),
-    ] = None,
-    replication_factor: Annotated[
-        int | None,
-        typer.Option("--replication-factor", "-r", min=1, help="By default the brokers' own."),
-    ] = None,
-    replica_assignment: Annotated[
-        str | None,
-        typer.Option(metavar="1:2,2:3,...", help="The brokers of each partition in order."),
-    ] = None,
-    config: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--config", "-c", metavar="NAME=VALUE", help="Topic configuration. Repeatable."
-        ),
-    ] = None,
-    if_not_exists: Annotated[
-        bool, typer.Option("--if-not-exists", help="Leave a topic that exists as it is.")
-    ] = False,
-    dry_run: DryRun = False,
+    names: list[str] = NAMES,
+    partitions: int | None = option(
+        "--partitions", "-p", min=1, help="By default the brokers' num.partitions."
+    ),
+    replication_factor: int | None = option(
+        "--replication-factor", "-r", min=1, help="By default the brokers' own."
+    ),
+    replica_assignment: str | None = option(
+        metavar="1:2,2:3,...", help="The brokers of each partition in order."
+    ),
+    config: list[str] = repeated(
+        "--config", "-c", metavar="NAME=VALUE", help="Topic configuration. Repeatable."
+    ),
+    if_not_exists: bool = flag("--if-not-exists", help="Leave a topic that exists as it is."),
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Create topics.
 
@@ -80,7 +66,7 @@ def create_topics(
             partitions=partitions,
             replication_factor=replication_factor,
             assignments=assignments,
-            configs=_configs(config or []),
+            configs=_configs(config),
         )
         for name in names
     ]
@@ -96,10 +82,8 @@ def create_topics(
         }
 
     columns = [
-        Column(key="topic"),
-        Column(key="topicId"),
-        Column(key="partitions", right=True),
-        Column(key="replicationFactor", right=True),
+        *text_columns("topic", "topicId"),
+        *number_columns("partitions", "replicationFactor"),
         Column(key="state"),
     ]
     table = Table.of_outcomes("topics", columns, outcomes, row, facts=dry_run_facts(dry_run))
@@ -113,12 +97,10 @@ def create_topics(
 def list_topics(
     cluster: ClusterOptions,
     output: Output,
-    internal: Annotated[
-        bool, typer.Option("--internal/--no-internal", help="Also those of Kafka itself.")
-    ] = True,
-    matching: Annotated[
-        str | None, typer.Option("--filter", metavar="REGEX", help="Names that match whole.")
-    ] = None,
+    internal: bool = option(
+        "--internal/--no-internal", default=True, help="Also those of Kafka itself."
+    ),
+    matching: str | None = option("--filter", metavar="REGEX", help="Names that match whole."),
 ) -> None:
     """List topics by name, with their ids.
 
@@ -136,7 +118,7 @@ def list_topics(
         for topic in listed
         if (internal or not topic.is_internal) and matches(topic.name)
     ]
-    columns = [Column(key="topic"), Column(key="topicId"), Column(key="internal")]
+    columns = text_columns("topic", "topicId", "internal")
     output.show(Table("topics", columns, rows), empty="no topics")
 
 
@@ -145,28 +127,16 @@ def list_topics(
 def describe_topics(
     cluster: ClusterOptions,
     output: Output,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="By default all topics.")
-    ] = None,
-    ids: Annotated[
-        list[str] | None, typer.Option("--id", metavar="UUID", help="A topic's id. Repeatable.")
-    ] = None,
-    matching: Annotated[
-        str | None, typer.Option("--filter", metavar="REGEX", help="Names that match whole.")
-    ] = None,
-    under_replicated: Annotated[
-        bool, typer.Option("--under-replicated", help="Partitions with replicas out of sync.")
-    ] = False,
-    under_min_isr: Annotated[
-        bool, typer.Option("--under-min-isr", help="Fewer in sync than min.insync.replicas.")
-    ] = False,
-    at_min_isr: Annotated[
-        bool, typer.Option("--at-min-isr", help="Just as many in sync as min.insync.replicas.")
-    ] = False,
-    unavailable: Annotated[
-        bool, typer.Option("--unavailable", help="Partitions without a leader.")
-    ] = False,
-    watch: Watch = None,
+    names: list[str] = argument(default=[], metavar="[NAME]...", help="By default all topics."),
+    ids: list[str] = repeated("--id", metavar="UUID", help="A topic's id. Repeatable."),
+    matching: str | None = option("--filter", metavar="REGEX", help="Names that match whole."),
+    under_replicated: bool = flag(
+        "--under-replicated", help="Partitions with replicas out of sync."
+    ),
+    under_min_isr: bool = flag("--under-min-isr", help="Fewer in sync than min.insync.replicas."),
+    at_min_isr: bool = flag("--at-min-isr", help="Just as many in sync as min.insync.replicas."),
+    unavailable: bool = flag("--unavailable", help="Partitions without a leader."),
+    watch: float | None = WATCH,
 ) -> None:
     """Describe the partitions of topics and their replicas.
 
@@ -179,7 +149,7 @@ def describe_topics(
     from kwire.cli.admin.topic_health import PartitionFilter, describe_with_minimum
 
     matches = _matcher(matching)
-    keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
+    keys: list[TopicKey] = [*names, *(parse_uuid(text) for text in ids)]
     health = PartitionFilter(
         under_replicated=under_replicated,
         under_min_isr=under_min_isr,
@@ -211,12 +181,9 @@ def describe_topics(
 PARTITION_COLUMNS = [
     Column(key="topic"),
     Column(key="topicId", wide=True),
-    Column(key="partition", right=True),
-    Column(key="leader", right=True),
+    *number_columns("partition", "leader"),
     Column(key="leaderEpoch", right=True, wide=True),
-    Column(key="replicas"),
-    Column(key="isr"),
-    Column(key="elr"),
+    *text_columns("replicas", "isr", "elr"),
     Column(key="lastKnownElr", wide=True),
     Column(key="offline"),
 ]
@@ -248,15 +215,14 @@ def _partition_rows(
 def create_partitions(
     cluster: ClusterOptions,
     output: Output,
-    names: Names,
-    partitions: Annotated[
-        int, typer.Option("--partitions", "-p", min=1, help="As many as it is to have in all.")
-    ],
-    replica_assignment: Annotated[
-        str | None,
-        typer.Option(metavar="1:2,2:3,...", help="The brokers of each new partition in order."),
-    ] = None,
-    dry_run: DryRun = False,
+    names: list[str] = NAMES,
+    partitions: int = option(
+        "--partitions", "-p", default=..., min=1, help="As many as it is to have in all."
+    ),
+    replica_assignment: str | None = option(
+        metavar="1:2,2:3,...", help="The brokers of each new partition in order."
+    ),
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Give topics more partitions. Keys of records then fall into other partitions than before.
 
@@ -286,23 +252,18 @@ def create_partitions(
 def delete_topics(
     cluster: ClusterOptions,
     output: Output,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of topics.")
-    ] = None,
-    ids: Annotated[
-        list[str] | None, typer.Option("--id", metavar="UUID", help="A topic's id. Repeatable.")
-    ] = None,
-    if_exists: Annotated[
-        bool, typer.Option("--if-exists", help="A topic that does not exist is no error.")
-    ] = False,
-    yes: Yes = False,
+    names: list[str] = argument(default=[], metavar="[NAME]...", help="Names of topics."),
+    ids: list[str] = repeated("--id", metavar="UUID", help="A topic's id. Repeatable."),
+    if_exists: bool = flag("--if-exists", help="A topic that does not exist is no error."),
+    yes: bool = YES,
 ) -> None:
     """Delete topics and their records, for good.
 
     \b
     kwire topics delete orders --yes --bootstrap-server localhost:9092
     """
-    keys: list[TopicKey] = [*(names or []), *(parse_uuid(text) for text in ids or [])]
+
+    keys: list[TopicKey] = [*names, *(parse_uuid(text) for text in ids)]
     if not keys:
         raise WrongUsage("name a topic, or give --id.")
     described = ", ".join(_key_text(key) for key in keys)
@@ -310,7 +271,7 @@ def delete_topics(
     outcomes = cluster.run(lambda admin: admin.delete_topics(keys))
     table = Table.of_outcomes(
         "topics",
-        [Column(key="topic"), Column(key="state")],
+        text_columns("topic", "state"),
         outcomes,
         lambda key, _: {"topic": _key_text(key), "state": "deleted"},
         key_values=lambda key: {"topic": _key_text(key)},

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.errors import WrongUsage
-from kwire.cli.lazy import lazy_group
-from kwire.cli.output import Column, Output, Table, time_values
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, option, repeated
+from kwire.cli.output import Column, Output, Table, number_columns, time_values
+from kwire.cli.watching import WATCH, ask_and_show
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
@@ -22,64 +22,58 @@ if TYPE_CHECKING:
     from kwire.admin.topic_partition import TopicPartition
     from kwire.admin.transactions import TransactionDescription, TransactionListing
 
-app = typer.Typer(
-    cls=lazy_group(
-        {
-            "list": f"{__name__}:list_transactions",
-            "describe": f"{__name__}:describe_transactions",
-            "producers": f"{__name__}:describe_producers",
-            "find-hanging": "kwire.cli.admin.hanging_transactions:find_hanging_transactions",
-            "abort": "kwire.cli.admin.hanging_transactions:abort_transaction",
-            "fence": "kwire.cli.admin.producer_epochs:fence_producers",
-            "terminate": "kwire.cli.admin.producer_epochs:force_terminate_transaction",
-        }
-    ),
-    help="Describe transactions and producers; end hanging ones.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group(
+    "Describe transactions and producers; end hanging ones.",
+    {
+        "list": f"{__name__}:list_transactions",
+        "describe": f"{__name__}:describe_transactions",
+        "producers": f"{__name__}:describe_producers",
+        "find-hanging": "kwire.cli.admin.hanging_transactions:find_hanging_transactions",
+        "abort": "kwire.cli.admin.hanging_transactions:abort_transaction",
+        "fence": "kwire.cli.admin.producer_epochs:fence_producers",
+        "terminate": "kwire.cli.admin.producer_epochs:force_terminate_transaction",
+    },
 )
 
-TransactionalIds = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Transactional ids.")
-]
-TransactionalIdFlags = Annotated[
-    list[str] | None,
-    typer.Option(
+TOPIC = option(metavar="NAME", help="With --partition, as kafka-transactions has it.")
+PARTITION = option(metavar="N", min=0, help="A partition of --topic.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionalIds:
+    """The transactional ids that a command is for, in either form."""
+
+    ids: list[str] = argument(default=[], metavar="[ID]...", help="Transactional ids.")
+    id_flags: list[str] = repeated(
         "--transactional-id", metavar="ID", help="The same, as kafka-transactions has it."
-    ),
-]
-Topic = Annotated[
-    str | None, typer.Option(metavar="NAME", help="With --partition, as kafka-transactions has it.")
-]
-Partition = Annotated[int | None, typer.Option(metavar="N", min=0, help="A partition of --topic.")]
+    )
+
+    def names(self) -> list[str]:
+        """Return each id once. Raises WrongUsage if there is none."""
+        names = list(dict.fromkeys([*self.ids, *self.id_flags]))
+        if not names:
+            raise WrongUsage("name a transactional id.")
+        return names
 
 
 @asks_cluster(registry.LIST_TRANSACTIONS)
 def list_transactions(
     cluster: ClusterOptions,
     output: Output,
-    state: Annotated[
-        list[str] | None,
-        typer.Option(metavar="STATE", help="As Ongoing or PrepareAbort. Repeatable."),
-    ] = None,
-    producer_id: Annotated[
-        list[int] | None,
-        typer.Option(metavar="ID", help="List only those of this producer. Repeatable."),
-    ] = None,
-    duration_filter: Annotated[
-        int | None,
-        typer.Option(metavar="MS", min=0, help="Only those that run for longer; from Kafka 3.8."),
-    ] = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            "--pattern",
-            "--transactional-id-pattern",
-            metavar="REGEX",
-            help="Transactional ids that match whole; from Kafka 4.1.",
-        ),
-    ] = None,
-    watch: Watch = None,
+    state: list[str] = repeated(metavar="STATE", help="As Ongoing or PrepareAbort. Repeatable."),
+    producer_id: list[int] = repeated(
+        metavar="ID", help="List only those of this producer. Repeatable."
+    ),
+    duration_filter: int | None = option(
+        metavar="MS", min=0, help="Only those that run for longer; from Kafka 3.8."
+    ),
+    pattern: str | None = option(
+        "--pattern",
+        "--transactional-id-pattern",
+        metavar="REGEX",
+        help="Transactional ids that match whole; from Kafka 4.1.",
+    ),
+    watch: float | None = WATCH,
 ) -> None:
     """List transactional ids with coordinators and states.
 
@@ -89,8 +83,8 @@ def list_transactions(
 
     async def ask(admin: AdminClient) -> Outcomes[int, tuple[TransactionListing, ...]]:
         return await admin.list_transactions(
-            states=state or (),
-            producer_ids=producer_id or (),
+            states=state,
+            producer_ids=producer_id,
             longer_than_ms=duration_filter,
             pattern=pattern,
         )
@@ -110,8 +104,7 @@ def list_transactions(
 
 LISTING_COLUMNS = [
     Column(key="transactionalId"),
-    Column(key="coordinator", right=True),
-    Column(key="producerId", right=True),
+    *number_columns("coordinator", "producerId"),
     Column(key="transactionState"),
 ]
 
@@ -127,11 +120,7 @@ def _listing_row(broker_id: int, listing: TransactionListing) -> dict[str, Any]:
 
 @asks_cluster(registry.DESCRIBE_TRANSACTIONS)
 def describe_transactions(
-    cluster: ClusterOptions,
-    output: Output,
-    ids: TransactionalIds = None,
-    id_flags: TransactionalIdFlags = None,
-    watch: Watch = None,
+    cluster: ClusterOptions, output: Output, *, ids: TransactionalIds, watch: float | None = WATCH
 ) -> None:
     """Describe transactions as their coordinators know them.
 
@@ -140,7 +129,8 @@ def describe_transactions(
     \b
     kwire transactions describe orders-1 --bootstrap-server localhost:9092
     """
-    chosen = named_ids(ids, id_flags)
+
+    chosen = ids.names()
 
     async def ask(admin: AdminClient) -> Outcomes[str, TransactionDescription]:
         return await admin.describe_transactions(chosen)
@@ -161,9 +151,7 @@ def describe_transactions(
 
 DESCRIPTION_COLUMNS = [
     Column(key="transactionalId"),
-    Column(key="coordinatorId", right=True),
-    Column(key="producerId", right=True),
-    Column(key="producerEpoch", right=True),
+    *number_columns("coordinatorId", "producerId", "producerEpoch"),
     Column(key="transactionState"),
     Column(key="transactionTimeoutMs", right=True),
     Column(key="currentTransactionStartTimeMs", right=True, wide=True),
@@ -192,15 +180,14 @@ def _description_row(name: str, transaction: TransactionDescription) -> dict[str
 def describe_producers(
     cluster: ClusterOptions,
     output: Output,
-    partitions: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC-PARTITION]...", help="As orders-3.")
-    ] = None,
-    broker: Annotated[
-        int | None,
-        typer.Option("--broker", "--broker-id", metavar="ID", help="By default the leader."),
-    ] = None,
-    topic: Topic = None,
-    partition: Partition = None,
+    partitions: list[str] = argument(
+        default=[], metavar="[TOPIC-PARTITION]...", help="As orders-3."
+    ),
+    broker: int | None = option(
+        "--broker", "--broker-id", metavar="ID", help="By default the leader."
+    ),
+    topic: str | None = TOPIC,
+    partition: int | None = PARTITION,
 ) -> None:
     """Describe the producers of partitions, open transactions too.
 
@@ -221,11 +208,9 @@ def describe_producers(
 
 PRODUCER_COLUMNS = [
     Column(key="topic"),
-    Column(key="partition", right=True),
-    Column(key="producerId", right=True),
-    Column(key="producerEpoch", right=True),
-    Column(key="latestCoordinatorEpoch", right=True),
-    Column(key="lastSequence", right=True),
+    *number_columns(
+        "partition", "producerId", "producerEpoch", "latestCoordinatorEpoch", "lastSequence"
+    ),
     Column(key="lastTimestampMs", right=True, wide=True),
     Column(key="lastTimestamp"),
     Column(key="currentTransactionStartOffset", right=True),
@@ -248,27 +233,16 @@ def _producer_rows(
         }
 
 
-def named_ids(ids: list[str] | None, flags: list[str] | None) -> list[str]:
-    """Return the transactional ids in the options. Raises WrongUsage if there is none."""
-    chosen = list(dict.fromkeys([*(ids or []), *(flags or [])]))
-    if not chosen:
-        raise WrongUsage("name a transactional id.")
-    return chosen
-
-
 def named_partitions(
-    texts: list[str] | None, topic: str | None, partition: int | None
+    texts: list[str], topic: str | None, partition: int | None
 ) -> list[TopicPartition]:
     """Return the partitions in the options. Raises WrongUsage if there is none."""
     from kwire.admin.topic_partition import TopicPartition
-    from kwire.errors import InvalidValue
 
     if (topic is None) is not (partition is None):
         raise WrongUsage("--topic and --partition belong together.")
-    try:
-        chosen = [TopicPartition.parse(text) for text in texts or []]
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
+    with usage_errors():
+        chosen = [TopicPartition.parse(text) for text in texts]
     if topic is not None and partition is not None:
         chosen.append(TopicPartition(topic, partition))
     if not chosen:

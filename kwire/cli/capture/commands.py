@@ -3,48 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.capture.files import Captures, files, print_damage
+from kwire.cli.capture.files import CAPTURES, files, print_damage
 from kwire.cli.flows.options import (
-    AsJson,
-    From,
-    Hidden,
-    Only,
-    ShowSecrets,
-    To,
-    UnpackLimit,
-    Verbose,
-    View,
-    display,
+    AS_JSON,
+    SHOW_SECRETS,
+    UNPACK_LIMIT,
+    VERBOSE,
+    VIEW,
+    ApiChoice,
+    TimeRange,
 )
-from kwire.cli.lazy import lazy_group
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, reads_options
 
 if TYPE_CHECKING:
     from kwire.cli.capture.facts import CaptureFacts
 
-app = typer.Typer(
-    cls=lazy_group(
-        {
-            "export": "kwire.cli.capture.exchange:export",
-            "import": "kwire.cli.capture.exchange:import_",
-            "merge": "kwire.cli.capture.editing:merge",
-            "split": "kwire.cli.capture.editing:split",
-            "anonymize": "kwire.cli.capture.editing:anonymize",
-        }
-    ),
-    help="Read, mend and change what `kwire proxy -w` has recorded.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group(
+    "Read, mend and change what `kwire proxy -w` has recorded.",
+    {
+        "export": "kwire.cli.capture.exchange:export",
+        "import": "kwire.cli.capture.exchange:import_",
+        "merge": "kwire.cli.capture.editing:merge",
+        "split": "kwire.cli.capture.editing:split",
+        "anonymize": "kwire.cli.capture.editing:anonymize",
+    },
 )
 
 
 @app.command()
+@reads_options
 def info(
-    captures: Captures,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    captures: list[Path] = CAPTURES, as_json: bool = flag("--json", help="Print JSON for scripts.")
 ) -> None:
     """Say what is in captures, and what is wrong with them; exit code 1 where something is.
 
@@ -65,17 +59,17 @@ def info(
 
 
 @app.command()
+@reads_options
 def cat(
-    captures: Captures,
-    api: Only = None,
-    no_api: Hidden = None,
-    view: View = None,
-    since: From = None,
-    until: To = None,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
-    show_secrets: ShowSecrets = False,
-    unpack_limit: UnpackLimit = None,
+    *,
+    captures: list[Path] = CAPTURES,
+    apis: ApiChoice,
+    view: str | None = VIEW,
+    times: TimeRange,
+    verbose: bool = VERBOSE,
+    as_json: bool = AS_JSON,
+    secrets: bool = SHOW_SECRETS,
+    unpack_limit: int | None = UNPACK_LIMIT,
 ) -> None:
     """Show recorded RPCs as `kwire proxy` does; damage goes to stderr, with exit code 1.
 
@@ -85,18 +79,17 @@ def cat(
     kwire capture cat captures/ --from 2026-11-21T09:30:00Z --json
     """
     from kwire.cli.capture.reading import CaptureReading
+    from kwire.cli.flows.display import Display
 
-    output = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
-    CaptureReading(captures=captures, since=since, until=until).show(output)
+    output = Display(apis.selection(view), verbose=verbose, as_json=as_json, secrets=secrets)
+    CaptureReading(captures=captures, times=times).show(output)
 
 
 @app.command()
+@reads_options
 def repair(
-    capture: Annotated[Path, typer.Argument(metavar="FILE", help="A damaged capture.")],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write what can be read here."),
-    ] = None,
+    capture: Path = argument(metavar="FILE", help="A damaged capture."),
+    out: Path | None = option("--out", "-o", metavar="FILE", help="Write what can be read here."),
 ) -> None:
     """Keep every record of a damaged capture that is whole, those of an unfinished block as well.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from kwire.cli.capture.files import Captures, files, print_damage, print_written, records_of
+from kwire.cli.capture.files import CAPTURES, files, print_damage, print_written, records_of
 from kwire.cli.errors import WrongUsage
+from kwire.cli.options import argument, option, reads_options
 
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")]
+OUT = option("--out", "-o", default=..., metavar="FILE", help="The capture to write.")
 
 
-def merge(captures: Captures, out: Out) -> None:
+@reads_options
+def merge(captures: list[Path] = CAPTURES, out: Path = OUT) -> None:
     """Write the events of captures to one, by their times; what stands in two is written once.
 
     \b
@@ -24,17 +25,14 @@ def merge(captures: Captures, out: Out) -> None:
     print_written(merge_captures(files(captures), out, print_damage), out)
 
 
+@reads_options
 def split(
-    capture: Annotated[Path, typer.Argument(metavar="FILE", help="A capture.")],
-    into: Annotated[
-        Path, typer.Option("--into", metavar="DIR", help="The folder, made where it is missing.")
-    ],
-    seconds: Annotated[
-        float | None, typer.Option(min=0.001, metavar="SECONDS", help="A file for so long each.")
-    ] = None,
-    mib: Annotated[
-        float | None, typer.Option(min=0.001, metavar="MIB", help="Files of about this size.")
-    ] = None,
+    capture: Path = argument(metavar="FILE", help="A capture."),
+    into: Path = option(
+        "--into", default=..., metavar="DIR", help="The folder, made where it is missing."
+    ),
+    seconds: float | None = option(min=0.001, metavar="SECONDS", help="A file for so long each."),
+    mib: float | None = option(min=0.001, metavar="MIB", help="Files of about this size."),
 ) -> None:
     """Write the events of a capture to several, by time or by size.
 
@@ -52,17 +50,15 @@ def split(
         typer.echo(path)
 
 
+@reads_options
 def anonymize(
-    captures: Captures,
-    out: Out,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A secret in a file, - for stdin: the same one gives the same names in the next"
-            " capture.",
-        ),
-    ] = None,
+    captures: list[Path] = CAPTURES,
+    out: Path = OUT,
+    key_file: Path | None = option(
+        metavar="FILE",
+        help="A secret in a file, - for stdin: the same one gives the same names in the next"
+        " capture.",
+    ),
 ) -> None:
     """Rename topics, clients, hosts and all other strings, and take out contents and secrets.
 

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
 
 import typer
 
-from kwire.cli.capture.files import Captures, print_written
+from kwire.cli.capture.files import CAPTURES, print_written
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
-from kwire.cli.flows.options import From, Meant, To, expression
+from kwire.cli.flows.options import MEANT, TimeRange, expression
+from kwire.cli.options import argument, flag, option, reads_options, repeated
 from kwire.operating_system import TERMINATION
 
 if TYPE_CHECKING:
@@ -24,14 +25,15 @@ if TYPE_CHECKING:
     from kwire.proxy.capture.packets.balance import Balance
 
 
+@reads_options
 def export(
-    captures: Captures,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="FILE.pcapng or FILE.jsonl.")
-    ],
-    view: Meant = None,
-    since: From = None,
-    until: To = None,
+    *,
+    captures: list[Path] = CAPTURES,
+    out: Path = option(
+        "--out", "-o", default=..., metavar="FILE", help="FILE.pcapng or FILE.jsonl."
+    ),
+    view: str | None = MEANT,
+    times: TimeRange,
 ) -> None:
     """Write captures as packets for Wireshark, or as JSON lines with the whole messages.
 
@@ -46,7 +48,7 @@ def export(
         raise WrongUsage(f"{str(out)!r} is neither FILE.pcapng nor FILE.jsonl.")
     from kwire.cli.capture.reading import CaptureReading
 
-    reading = CaptureReading(captures=captures, since=since, until=until, selected=expression(view))
+    reading = CaptureReading(captures=captures, times=times, selected=expression(view))
     records = iter(reading.records())
     first = list(islice(records, 1))  # a capture that cannot be read leaves no file behind
     if out.suffix == ".pcapng":
@@ -56,29 +58,22 @@ def export(
     typer.echo(f"{count} {noun} written to {out}")
 
 
+@reads_options
 def import_(
-    packets: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Files of tcpdump: pcap or pcapng, also gzip'ed; - for stdin.",
-            allow_dash=True,
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The capture to write.")],
-    node_port: Annotated[
-        list[int] | None,
-        typer.Option(
-            metavar="PORT",
-            min=1,
-            max=65535,
-            help="A port at which nodes listen; repeatable. By default the client is the side that"
-            " sends the SYN, and without a SYN the side that sends requests.",
-        ),
-    ] = None,
-    show_secrets: Annotated[
-        bool, typer.Option("--show-secrets", help="Keep passwords and tokens as they are.")
-    ] = False,
+    packets: list[Path] = argument(
+        metavar="FILE...",
+        help="Files of tcpdump: pcap or pcapng, also gzip'ed; - for stdin.",
+        allow_dash=True,
+    ),
+    out: Path = option("--out", "-o", default=..., metavar="FILE", help="The capture to write."),
+    node_port: list[int] = repeated(
+        metavar="PORT",
+        min=1,
+        max=65535,
+        help="A port at which nodes listen; repeatable. By default the client is the side that"
+        " sends the SYN, and without a SYN the side that sends requests.",
+    ),
+    show_secrets: bool = flag("--show-secrets", help="Keep passwords and tokens as they are."),
 ) -> None:
     """Make a capture of what tcpdump has written on a broker, and print what became of each packet.
 
@@ -98,7 +93,7 @@ def import_(
     reading = _UntilCtrlC()
     try:
         with reading:
-            ports = frozenset(node_port or ())
+            ports = frozenset(node_port)
             for records in _imported(packets, ports, show_secrets, balances, reading):
                 file.write(*map(encoder.encode, records))
                 count += 1

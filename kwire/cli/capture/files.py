@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from kwire.cli.errors import CommandFailed
+from kwire.cli.options import argument
 
 if TYPE_CHECKING:
     from kwire.capture import CaptureRecord, Damage
 
-Captures = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE...", help="Captures; a folder stands for all of them in it."),
-]
+CAPTURES = argument(metavar="FILE...", help="Captures; a folder stands for all of them in it.")
 
 
 def files(captures: list[Path]) -> list[Path]:

@@ -11,9 +11,9 @@ import typer
 from kwire.capture import CaptureRecord, Damage, Window, any_shows_secrets
 from kwire.capture.editing import events_of, write_events
 from kwire.cli.capture.files import files, print_damage, print_written, records_of
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import usage_errors
 from kwire.cli.flows.display import Display
-from kwire.errors import InvalidValue
+from kwire.cli.flows.options import TimeRange
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.capture.records import events, within
 from kwire.proxy.flows.language import Expression
@@ -26,20 +26,17 @@ MICROS = 1_000_000
 class CaptureReading:
     """Captures, or folders of them, and the part of them to read.
 
-    since, until: times as people write them. selected: the flows to read; None for all.
+    selected: the flows to read; None for all.
     """
 
     captures: list[Path]
-    since: str | None = None
-    until: str | None = None
+    times: TimeRange
     selected: Expression | None = None
 
     def window(self, paths: list[Path]) -> Window:
         """Return the range of times. Raises WrongUsage."""
-        try:
-            return Window.read(self.since, self.until, paths)
-        except InvalidValue as error:
-            raise WrongUsage(f"{error}.") from error
+        with usage_errors():
+            return Window.read(self.times.since, self.times.until, paths)
 
     @property
     def shows_secrets(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.conform.options import ConformOptions
+from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.cli.event_loop import run
 from kwire.cli.screen import screen
 from kwire.errors import InvalidValue
@@ -20,46 +20,30 @@ from kwire.net.security import PLAINTEXT, Security
 from kwire.testing.faulty_network.topology import FaultTopology
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultsOptions:
-    """schedule: its text, or the name of a file with it. allow: names of anomalies that are known.
-
-    into: the folder of the reports, None for none. name: of the cluster in them.
-    """
-
-    schedule: str
-    topology: Path | None
-    allow: tuple[str, ...]
-    into: Path | None
-    name: str
-
-
-def run_faults(options: FaultsOptions, config: Path | None) -> None:
+def run_faults(schedule_text: str, options: ConformOptions) -> None:
     """Run the schedule, show what came of it, exit with 1 for an anomaly. Raises WrongUsage."""
     if options.topology is None:
         raise WrongUsage(
             "--faults needs --topology FILE: the nodes' addresses, and those of the proxy that they"
             " advertise (docs/faults.md)."
         )
-    try:
-        schedule = read_schedule(_text_of(options.schedule))
+    with usage_errors():
+        schedule = read_schedule(_text_of(schedule_text))
         topology = read_topology(options.topology)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
-    ended = run(_run(schedule, topology, options, _security(config)))
+    ended = run(_run(schedule, topology, options, _security(options.settings.command_config)))
     command = _replay(schedule, options)
     for line in summary(ended, command):
         typer.echo(line)
-    if options.into is not None:
+    if options.report_folder is not None:
         name = options.name or "faults"
-        for line in write_report(ended, options.into, name, name, command):
+        for line in write_report(ended, options.report_folder, name, name, command):
             screen(stderr=True).print(line, style="dim", markup=False)
     if not ended.passed:
         raise typer.Exit(1)
 
 
 async def _run(
-    schedule: FaultSchedule, topology: FaultTopology, options: FaultsOptions, security: Security
+    schedule: FaultSchedule, topology: FaultTopology, options: ConformOptions, security: Security
 ) -> FaultRun:
     progress = screen(stderr=True)
     return await run_under_faults(
@@ -87,6 +71,6 @@ def _security(config: Path | None) -> Security:
     return client_security(config) if config else PLAINTEXT
 
 
-def _replay(schedule: FaultSchedule, options: FaultsOptions) -> str:
+def _replay(schedule: FaultSchedule, options: ConformOptions) -> str:
     allow = "".join(f" --allow {name}" for name in options.allow)
     return f"kwire conform --faults {schedule} --topology {options.topology}{allow}"

@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 
-from kwire.cli.conform.options import ReportOptions
+from kwire.cli.conform.options import ConformOptions
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.output import Column, Output, OutputForm, Table, text_columns
 from kwire.conform.check import Check
 from kwire.conform.registry import select
 from kwire.conform.report.comparison import RunDifference, differences
@@ -23,11 +23,7 @@ from kwire.text.untrusted import harmless
 def list_checks(ids: Sequence[str], *, as_json: bool) -> None:
     """Print checks with their needs, sentences and sources. Raises InvalidValue."""
     columns = [
-        Column(key="id"),
-        Column(key="role"),
-        Column(key="needs"),
-        Column(key="sentence"),
-        Column(key="source"),
+        *text_columns("id", "role", "needs", "sentence", "source"),
         Column(key="family", wide=True),
     ]
     form = OutputForm.JSON if as_json else OutputForm.TABLE
@@ -81,7 +77,7 @@ def _sentence(check: CheckPart | None) -> str:
     return "not there" if check is None else reaction_text(check)
 
 
-def report_again(files: Sequence[Path], report: ReportOptions) -> None:
+def report_again(files: Sequence[Path], report: ConformOptions) -> None:
     """Report saved results: one as a run, several as a page. Raises InvalidValue, WrongUsage."""
     from kwire.cli.conform.run import report_run
     from kwire.conform.report.expected import ANY_VERDICT, read_expectations

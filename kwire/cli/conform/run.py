@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from kwire.cli.conform.options import ReportNotWritten, ReportOptions
+from kwire.cli.conform.options import ConformOptions, ReportNotWritten
 from kwire.cli.conform.screen import show_run
 from kwire.cli.errors import INTERRUPTED
 from kwire.cli.event_loop import run
@@ -49,7 +49,7 @@ class RunUnderWay:
                 screen(stderr=True).print(f"{what}: {shown}{more}.", style="dim")
 
 
-def run_and_report(address: Address, options: SuiteOptions, report: ReportOptions) -> None:
+def run_and_report(address: Address, options: SuiteOptions, report: ConformOptions) -> None:
     """Run the checks, report, and exit: 0, 1, or 130 after Ctrl-C, with what was seen until then.
 
     Raises BadExpectations, WrongUsage, KwireError.
@@ -68,7 +68,7 @@ def run_and_report(address: Address, options: SuiteOptions, report: ReportOption
         is_stopped = True
     assert under_way.start is not None
     checks = (FIRST, *under_way.start.checks)
-    document = document_of(done, checks, started=started, name=report.name)
+    document = document_of(done, checks, started=started, name=report.name or "")
     failed = report_run(document, expectations, report)
     if is_stopped:
         raise typer.Exit(INTERRUPTED)
@@ -76,7 +76,7 @@ def run_and_report(address: Address, options: SuiteOptions, report: ReportOption
         raise typer.Exit(1)
 
 
-def report_run(document: RunDocument, expectations: Expectations, report: ReportOptions) -> bool:
+def report_run(document: RunDocument, expectations: Expectations, report: ConformOptions) -> bool:
     """Print a run and write its files; return True if it is not as it should be, or not known."""
     unexpected = tuple(expectations.unexpected(document))
     if report.expect:
@@ -104,7 +104,7 @@ def with_unexpected(document: RunDocument, unexpected: tuple[str, ...]) -> RunDo
     return msgspec.structs.replace(document, unexpected=unexpected)
 
 
-def write_files(document: RunDocument, expectations: Expectations, report: ReportOptions) -> None:
+def write_files(document: RunDocument, expectations: Expectations, report: ConformOptions) -> None:
     """Write the files that the options name. Raises ReportNotWritten, JinjaMissing."""
     if report.save:
         _write(report.save, to_json(document))

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-Seconds = Annotated[
-    float, typer.Option(min=0, help="Watch the nodes for so long after the last step.")
-]
-Keep = Annotated[
-    bool, typer.Option("--keep", help="Let it run until Ctrl-C, to try commands against it.")
-]
-Every = Annotated[
-    bool, typer.Option("--all", help="Show every RPC, also those that repeat all the time.")
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show the admin's messages field by field.")
-]
+from kwire.cli.demo.options import DemoOptions
+from kwire.cli.options import reads_options
 
 
-def demo(
-    seconds: Seconds = 5.0, keep: Keep = False, every: Every = False, verbose: Verbose = False
-) -> None:
+@reads_options
+def demo(options: DemoOptions) -> None:
     """Watch four controllers change voters through a proxy.
 
     The controllers are kwire's own and need nothing else. They advertise the proxy, so that all
@@ -33,7 +18,6 @@ def demo(
     kwire demo --keep
     """
     from kwire.cli.demo.cluster import KwireQuorum
-    from kwire.cli.demo.session import DemoOptions, run
+    from kwire.cli.demo.session import run
 
-    options = DemoOptions(seconds=seconds, keep=keep, every=every, verbose=verbose)
     run(options, lambda progress: KwireQuorum())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,6 +12,7 @@ from rich.status import Status
 from rich.text import Text
 
 from kwire.cli.demo.cluster import DemoCluster
+from kwire.cli.demo.options import DemoOptions
 from kwire.cli.demo.screen import DemoScreen
 from kwire.cli.demo.steps import show_steps
 from kwire.cli.errors import CommandFailed
@@ -26,16 +26,6 @@ from kwire.proxy.service.feed import WatchNotInstalled
 
 if TYPE_CHECKING:
     from kwire.proxy.feed.sender import Feed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemoOptions:
-    """Options of `kwire demo`."""
-
-    seconds: float
-    keep: bool
-    every: bool
-    verbose: bool
 
 
 def run(options: DemoOptions, make_cluster: Callable[[Callable[[str], None]], DemoCluster]) -> None:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from kwire.cli.added_options import (
-    chosen_form,
-    exit_code,
-    option_parameters,
-    set_parameters,
-)
-from kwire.cli.cluster_options import JSON, OUTPUT, TIMEOUTS, chosen_timeouts
-from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.metadata_sources import CommandConfig, Controller, ProfileName
-from kwire.cli.output import Output, OutputForm
+from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
+from kwire.cli.exit_codes import exit_code
+from kwire.cli.metadata_sources import SourceOptions
+from kwire.cli.options import CommandParameters, group_of, group_parameters, option, set_parameters
+from kwire.cli.output import OutputOptions
 from kwire.cli.profiles import read_profile
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
@@ -30,24 +22,6 @@ if TYPE_CHECKING:
     from kwire.net.security import Security
     from kwire.zookeeper import ZooKeeper
     from kwire.zookeeper.settings import ZooKeeperSettings
-
-ZooKeeperAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--zookeeper",
-        metavar="HOST:PORT,.../CHROOT",
-        help="zookeeper.connect of the brokers, with its chroot.",
-    ),
-]
-ZooKeeperConfig = Annotated[
-    Path | None,
-    typer.Option(
-        "--zookeeper-config",
-        metavar="FILE",
-        help="Properties of a broker: zookeeper.connect and zookeeper.ssl.*; and for a login"
-        " java.security.auth.login.config=FILE (JAAS), or kwire.zookeeper.digest=USER:PASSWORD.",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,16 +92,13 @@ class MigrationOptions:
         """The address of ZooKeeper, TLS and login. Raises WrongUsage."""
         from dataclasses import replace
 
-        from kwire.errors import InvalidValue
         from kwire.zookeeper.settings import ZooKeeperSettings
 
         file = self.zookeeper_config
         pairs = dict(zookeeper_properties(file)) if file else {}
         pairs["zookeeper.connect"] = self.zookeeper or ""
-        try:
+        with usage_errors():
             settings = ZooKeeperSettings.from_properties(pairs)
-        except InvalidValue as error:
-            raise WrongUsage(f"{error}.") from error
         return replace(
             settings,
             connection_seconds=self.timeout,
@@ -137,23 +108,59 @@ class MigrationOptions:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BothSidesOptions:
+    """The options that `asks_both_sides` adds, in their order."""
+
+    zookeeper: str | None = option(
+        "--zookeeper",
+        metavar="HOST:PORT,.../CHROOT",
+        help="zookeeper.connect of the brokers, with its chroot.",
+    )
+    zookeeper_config: Path | None = option(
+        "--zookeeper-config",
+        metavar="FILE",
+        help="Properties of a broker: zookeeper.connect and zookeeper.ssl.*; and for a login"
+        " java.security.auth.login.config=FILE (JAAS), or kwire.zookeeper.digest=USER:PASSWORD.",
+    )
+    kraft: SourceOptions
+    output: OutputOptions
+
+    def both_sides(self) -> MigrationOptions:
+        """Merge options, profile and the file of properties. Raises WrongUsage without a side."""
+        profile = read_profile(self.kraft.profile)
+        connect = self.zookeeper
+        if connect is None and self.zookeeper_config is not None:
+            connect = zookeeper_properties(self.zookeeper_config).get("zookeeper.connect")
+        controllers = self.kraft.bootstrap_controller or profile.bootstrap_controllers
+        if not connect and not controllers:
+            raise WrongUsage("give --zookeeper, --bootstrap-controller, or both.")
+        command_config = self.kraft.command_config or profile.command_config
+        return MigrationOptions(
+            zookeeper=connect,
+            zookeeper_config=self.zookeeper_config,
+            controllers=controllers,
+            command_config=command_config,
+            timeouts=self.kraft.limits.chosen(profile, command_config),
+        )
+
+
 def asks_both_sides(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of both sides and of the output to a command.
 
     It takes `options: MigrationOptions` and `output: Output` before its own parameters. It ends
     with exit code 1 if its output failed, or with the error, which in JSON is the one object.
     """
-    added = _parameters()
+    own = CommandParameters(command, skipped=2)
 
     @functools.wraps(command)
     def wrapper(**values: Any) -> None:
-        chosen = {name: values.pop(name) for name in added}
-        output = Output(chosen_form(chosen["output_form"], chosen["as_json"]))
-        options = _options(chosen)
+        added = group_of(_BothSidesOptions, values)
+        options, output = added.both_sides(), added.output.output()
         with exit_code(output), _with_advice():
-            command(options, output, **values)
+            command(options, output, **own.collected(values))
 
-    set_parameters(wrapper, command, added.values())
+    set_parameters(wrapper, (*own, *group_parameters(_BothSidesOptions)))
     return wrapper
 
 
@@ -169,41 +176,6 @@ def _with_advice() -> Iterator[None]:
 
         error.args = (with_advice(error),)
         raise
-
-
-def _parameters() -> dict[str, inspect.Parameter]:
-    return option_parameters(
-        {
-            "zookeeper": (ZooKeeperAddress, None),
-            "zookeeper_config": (ZooKeeperConfig, None),
-            "bootstrap_controller": (Controller, None),
-            "command_config": (CommandConfig, None),
-            "profile": (ProfileName, None),
-            **TIMEOUTS,
-            "output_form": (OUTPUT, OutputForm.TABLE),
-            "as_json": (JSON, False),
-        }
-    )
-
-
-def _options(chosen: dict[str, Any]) -> MigrationOptions:
-    """Merge options, profile and the file of properties. Raises WrongUsage if there is no side."""
-    profile = read_profile(chosen["profile"])
-    connect = chosen["zookeeper"]
-    config = chosen["zookeeper_config"]
-    if connect is None and config is not None:
-        connect = zookeeper_properties(config).get("zookeeper.connect")
-    controllers = chosen["bootstrap_controller"] or profile.bootstrap_controllers
-    if not connect and not controllers:
-        raise WrongUsage("give --zookeeper, --bootstrap-controller, or both.")
-    command_config = chosen["command_config"] or profile.command_config
-    return MigrationOptions(
-        zookeeper=connect,
-        zookeeper_config=config,
-        controllers=controllers,
-        command_config=command_config,
-        timeouts=chosen_timeouts(chosen, profile, command_config),
-    )
 
 
 def zookeeper_properties(path: Path) -> dict[str, str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.confirm import Yes, confirm
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.event_loop import run
 from kwire.cli.migration.options import MigrationOptions, asks_both_sides
+from kwire.cli.options import option, repeated
 from kwire.cli.output import Output
 from kwire.cli.waiting_notice import waiting_notice
 from kwire.cli.wrapping import columns, wrapped, wrapped_command
@@ -25,19 +26,6 @@ if TYPE_CHECKING:
     from kwire.migration.operator.plan import PlanInput, PlannedController
     from kwire.migration.operator.plan_files import MigrationStep
 
-Controllers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--controller", metavar="ID@HOST:PORT", help="A controller that is to be; repeat it."
-    ),
-]
-Listener = Annotated[str, typer.Option(metavar="NAME", help="The controllers' listener.")]
-Protocol = Annotated[
-    str, typer.Option(metavar="PROTOCOL", help="The security protocol of that listener.")
-]
-Into = Annotated[
-    Path | None, typer.Option("--into", metavar="DIR", help="Write files to this folder.")
-]
 DEFAULT_CONTROLLER = "3000@HOST:9093"
 COMMANDS = ("bin/", "kwire migration verify --")
 """Beginnings of actions that are commands as a whole."""
@@ -47,11 +35,15 @@ COMMANDS = ("bin/", "kwire migration verify --")
 def plan(
     options: MigrationOptions,
     output: Output,
-    controller: Controllers = None,
-    listener: Listener = "CONTROLLER",
-    protocol: Protocol = "PLAINTEXT",
-    into: Into = None,
-    yes: Yes = False,
+    controller: list[str] = repeated(
+        "--controller", metavar="ID@HOST:PORT", help="A controller that is to be; repeat it."
+    ),
+    listener: str = option(default="CONTROLLER", metavar="NAME", help="The controllers' listener."),
+    protocol: str = option(
+        default="PLAINTEXT", metavar="PROTOCOL", help="The security protocol of that listener."
+    ),
+    into: Path | None = option("--into", metavar="DIR", help="Write files to this folder."),
+    yes: bool = YES,
 ) -> None:
     """Write the properties that each node needs in each step, and for each way back.
 

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.event_loop import run
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.migration.options import MigrationOptions, asks_both_sides
+from kwire.cli.options import option
 from kwire.cli.output import Output
 from kwire.cli.screen import screen
 from kwire.cli.secret_input import read_secret
@@ -23,19 +22,16 @@ if TYPE_CHECKING:
     from kwire.migration.operator.verification import Verification
     from kwire.zookeeper.password_encoder import PasswordEncoder
 
-Secret = Annotated[
-    Path | None,
-    typer.Option(
+
+@asks_both_sides
+def verify(
+    options: MigrationOptions,
+    output: Output,
+    password_encoder_secret: Path | None = option(
         "--password-encoder-secret",
         metavar="FILE",
         help="password.encoder.secret of the brokers, to compare passwords; - for stdin.",
     ),
-]
-
-
-@asks_both_sides
-def verify(
-    options: MigrationOptions, output: Output, password_encoder_secret: Secret = None
 ) -> None:
     """Compare ZooKeeper with the metadata log whole, and tell what differs and why.
 

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.cli.closed_output import sleep_while_read
 from kwire.cli.errors import finite
 from kwire.cli.event_loop import run
 from kwire.cli.migration.options import MigrationOptions, asks_both_sides
+from kwire.cli.options import option
 from kwire.cli.output import Output, OutputForm
 from kwire.cli.screen import is_pipe
 from kwire.cli.waiting_notice import waiting_notice
@@ -27,14 +26,15 @@ if TYPE_CHECKING:
 
     from kwire.migration.operator.status import MigrationStatus
 
-Every = Annotated[
-    float,
-    typer.Option("--every", metavar="SECONDS", min=0.2, callback=finite, help="Look so often."),
-]
-
 
 @asks_both_sides
-def watch(options: MigrationOptions, output: Output, every: Every = 1.0) -> None:
+def watch(
+    options: MigrationOptions,
+    output: Output,
+    every: float = option(
+        "--every", default=1.0, metavar="SECONDS", min=0.2, callback=finite, help="Look so often."
+    ),
+) -> None:
     """Follow a migration until Ctrl-C. A side that is lost is looked for again.
 
     On a terminal the state is drawn anew; in a pipe a line is printed for each change, with --json

@@ -2,50 +2,64 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.pipeline.commands import AsJson, Master, Packages, session
+from kwire.cli.options import argument, option, reads_options
+from kwire.cli.pipeline.commands import AS_JSON, SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kwire.pipeline.analyses.period import AnalysedPeriod
 
-Folder = Annotated[
-    str, typer.Argument(metavar="TABLES", help="The folder, or URL, that ingest wrote.")
-]
-Top = Annotated[int, typer.Option(min=1, metavar="N", help="Rows that a table on a screen shows.")]
-Limit = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Rows of a list that --json prints; 0 is all.")
-]
-From = Annotated[
-    str | None,
-    typer.Option(
+FOLDER = argument(metavar="TABLES", help="The folder, or URL, that ingest wrote.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodOptions:
+    """The options of the period whose rows are read."""
+
+    begin: str | None = option(
         "--from",
         metavar="TIME",
         help="Only rows from this time on, as 2026-11-21T09:30:00Z; without a zone it is UTC.",
-    ),
-]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only rows before this time.")]
-LIMIT = 10_000
+    )
+    end: str | None = option("--to", metavar="TIME", help="Only rows before this time.")
+
+    def period(self) -> AnalysedPeriod:
+        """Return the period. Raises WrongUsage."""
+        from kwire.pipeline.analyses.period import AnalysedPeriod
+
+        period = AnalysedPeriod(_time("--from", self.begin), _time("--to", self.end))
+        if period.begin and period.end and period.begin >= period.end:
+            raise WrongUsage(
+                f"--from {self.begin} is not before --to {self.end}: no time is between them."
+            )
+        return period
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowOptions:
+    """The options of how many rows are printed."""
+
+    top: int = option(default=20, min=1, metavar="N", help="Rows that a table on a screen shows.")
+    limit: int = option(
+        default=10_000, min=0, metavar="N", help="Rows of a list that --json prints; 0 is all."
+    )
+
+
+@reads_options
 def analyse(
-    tables: Folder,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Analyses; all by default.")
-    ] = None,
-    begin: From = None,
-    end: To = None,
-    top: Top = 20,
-    limit: Limit = LIMIT,
-    master: Master = "local[*]",
-    packages: Packages = None,
-    as_json: AsJson = False,
+    *,
+    tables: str = FOLDER,
+    names: list[str] = argument(default=[], metavar="[NAME]...", help="Analyses; all by default."),
+    times: PeriodOptions,
+    rows: RowOptions,
+    engine: SparkOptions,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Print analyses of the tables: latencies, errors, versions, features, elections,
     voter-changes, isr, alter-partitions, controller-load, heartbeats, throughput, topic-bytes,
@@ -64,30 +78,29 @@ def analyse(
     from kwire.pipeline.analyses import ANALYSES
     from kwire.pipeline.opening import needed, open_tables, tables_in
 
-    if unknown := [name for name in names or () if name not in ANALYSES]:
+    if unknown := [name for name in names if name not in ANALYSES]:
         raise WrongUsage(f"no analysis is called {unknown[0]!r}: {', '.join(ANALYSES)}.")
     tables_in(tables)  # before Spark takes its time to start
-    period = analysed_period(begin, end)
-    with session(master, packages.split(",") if packages else []) as spark:
+    period = times.period()
+    with engine.session() as spark:
         opened = open_tables(spark, tables)
         possible = [name for name, analysis in ANALYSES.items() if analysis.table in opened]
-        for name in names or ():
+        for name in names:
             needed(opened, ANALYSES[name].table, tables)
         chosen = {name: ANALYSES[name].rows(opened, period) for name in names or possible}
         titles = {name: f"{name}: {ANALYSES[name].purpose}" for name in chosen}
-        _print(chosen, titles, top, limit if as_json else None)
+        _print(chosen, titles, rows.top, rows.limit if as_json else None)
 
 
+@reads_options
 def compare(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A folder of tables.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="The one beside it.")],
-    begin: From = None,
-    end: To = None,
-    top: Top = 20,
-    limit: Limit = LIMIT,
-    master: Master = "local[*]",
-    packages: Packages = None,
-    as_json: AsJson = False,
+    *,
+    before: str = argument(metavar="BEFORE", help="A folder of tables."),
+    after: str = argument(metavar="AFTER", help="The one beside it."),
+    times: PeriodOptions,
+    rows: RowOptions,
+    engine: SparkOptions,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Compare two recordings, as before and after an upgrade: calls that became slower, calls
     that fail now, clients that use other versions. A row for every API and client.
@@ -104,24 +117,31 @@ def compare(
 
     for folder in (before, after):
         tables_in(folder)  # before Spark takes its time to start
-    period = analysed_period(begin, end)
-    with session(master, packages.split(",") if packages else []) as spark:
+    period = times.period()
+    with engine.session() as spark:
         found = [needed(open_tables(spark, folder), "calls", folder) for folder in (before, after)]
         calls = [period.rows("calls", table) for table in found]
         title = f"{before} and {after}: what became slower first"
         title += f"; behind: fewer than {LEAST_CALLS} calls on a side"
         answers = {"comparison": comparison(*calls)}
-        _print(answers, {"comparison": title}, top, limit if as_json else None)
+        _print(answers, {"comparison": title}, rows.top, rows.limit if as_json else None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlRowOptions(RowOptions):
+    """The options of how many rows of a query are printed."""
+
+    top: int = option(default=100, min=1, metavar="N", help="Rows that a table on a screen shows.")
+
+
+@reads_options
 def sql(
-    tables: Folder,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="A query in Spark's SQL.")],
-    top: Top = 100,
-    limit: Limit = LIMIT,
-    master: Master = "local[*]",
-    packages: Packages = None,
-    as_json: AsJson = False,
+    *,
+    tables: str = FOLDER,
+    query: str = argument(metavar="QUERY", help="A query in Spark's SQL."),
+    rows: SqlRowOptions,
+    engine: SparkOptions,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Ask the tables in SQL: each is a view of its name.
 
@@ -139,22 +159,12 @@ def sql(
     from kwire.pipeline.opening import open_tables, tables_in
 
     tables_in(tables)  # before Spark takes its time to start
-    with session(master, packages.split(",") if packages else []) as spark:
-        rows = _answer(spark, open_tables(spark, tables), query)
+    with engine.session() as spark:
+        answer = _answer(spark, open_tables(spark, tables), query)
         if as_json:
-            print_json_list(rows, limit)
+            print_json_list(answer, rows.limit)
         else:
-            print_rows(screen(), rows, top)
-
-
-def analysed_period(begin: str | None, end: str | None) -> AnalysedPeriod:
-    """Return the period of the options. Raises WrongUsage."""
-    from kwire.pipeline.analyses.period import AnalysedPeriod
-
-    period = AnalysedPeriod(_time("--from", begin), _time("--to", end))
-    if period.begin and period.end and period.begin >= period.end:
-        raise WrongUsage(f"--from {begin} is not before --to {end}: no time is between them.")
-    return period
+            print_rows(screen(), answer, rows.top)
 
 
 def _time(option: str, text: str | None) -> datetime | None:

@@ -4,49 +4,44 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.lazy import lazy_group
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, reads_options, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
 
     from kwire.pipeline.ingest import Summary
 
-app = typer.Typer(
-    cls=lazy_group(
-        {
-            "stream": "kwire.cli.pipeline.stream:stream",
-            "analyse": "kwire.cli.pipeline.analyse:analyse",
-            "compare": "kwire.cli.pipeline.analyse:compare",
-            "sql": "kwire.cli.pipeline.analyse:sql",
-            "report": "kwire.cli.pipeline.report:report",
-            "maintain": "kwire.cli.pipeline.maintain:maintain",
-            "export": "kwire.cli.pipeline.maintain:export",
-        }
-    ),
-    help="Make tables of captures and metadata logs on Spark."
-    " Needs `pip install 'kwire[pipeline]'`.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group(
+    "Make tables of captures and metadata logs on Spark. Needs `pip install 'kwire[pipeline]'`.",
+    {
+        "stream": "kwire.cli.pipeline.stream:stream",
+        "analyse": "kwire.cli.pipeline.analyse:analyse",
+        "compare": "kwire.cli.pipeline.analyse:compare",
+        "sql": "kwire.cli.pipeline.analyse:sql",
+        "report": "kwire.cli.pipeline.report:report",
+        "maintain": "kwire.cli.pipeline.maintain:maintain",
+        "export": "kwire.cli.pipeline.maintain:export",
+    },
 )
 
-Output = Annotated[
-    str, typer.Option("--output", "-o", metavar="DIR", help="The folder, or URL, of the tables.")
-]
-Master = Annotated[
-    str, typer.Option(metavar="URL", help="Spark's master: local[2], spark://host:7077, yarn, …")
-]
-Packages = Annotated[
-    str | None,
-    typer.Option(metavar="LIST", help="More JVM packages: group:artifact:version,…"),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+OUTPUT = option(
+    "--output", "-o", default=..., metavar="DIR", help="The folder, or URL, of the tables."
+)
+MASTER = option(
+    default="local[*]", metavar="URL", help="Spark's master: local[2], spark://host:7077, yarn, …"
+)
+PACKAGES = option(metavar="LIST", help="More JVM packages: group:artifact:version,…")
+AS_JSON = flag("--json", help="Print JSON for scripts.")
 
 _KWIRE_ERROR = re.compile(r"^kwire[\w.]*\.(?:\w+): (.+)$", re.MULTILINE)
 _JAVA_ERROR = re.compile(r"^(?:Caused by)?: (?:\w+\.)*\w*(?:Error|Exception): (.+)$", re.MULTILINE)
@@ -59,24 +54,18 @@ _PYTHON_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): (.+)$", re.MULTI
 
 
 @app.command()
+@reads_options
 def ingest(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH...",
-            help="Captures, pcap files, __cluster_metadata folders, or folders of them; or URLs.",
-        ),
-    ],
-    output: Output,
-    master: Master = "local[*]",
-    table: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="This table only; may be repeated.")
-    ] = None,
-    avro: Annotated[
-        bool, typer.Option("--avro", help="Read captures with Spark's Avro reader, spark-avro.")
-    ] = False,
-    packages: Packages = None,
-    as_json: AsJson = False,
+    paths: list[str] = argument(
+        metavar="PATH...",
+        help="Captures, pcap files, __cluster_metadata folders, or folders of them; or URLs.",
+    ),
+    output: str = OUTPUT,
+    master: str = MASTER,
+    table: list[str] = repeated(metavar="NAME", help="This table only; may be repeated."),
+    avro: bool = flag("--avro", help="Read captures with Spark's Avro reader, spark-avro."),
+    packages: str | None = PACKAGES,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Make tables of captures and metadata logs: frames, calls, messages, records, quorum,
     partitions, verdicts. They are described in docs/pipeline.md.
@@ -99,7 +88,7 @@ def ingest(
     from kwire.pipeline.opening import ensure_no_plain_tables
     from kwire.pipeline.schemas import TABLES
 
-    if unknown := sorted(set(table or ()) - set(TABLES)):
+    if unknown := sorted(set(table) - set(TABLES)):
         raise WrongUsage(f"no table is called {unknown[0]!r}: {', '.join(TABLES)}.")
     ensure_no_plain_tables(output)
     if not avro:
@@ -112,7 +101,7 @@ def ingest(
                 spark,
                 paths,
                 output,
-                tables=table or (),
+                tables=table,
                 avro=avro,
                 on_step=on_step,
                 summary=summary,
@@ -129,6 +118,18 @@ def _print_stopped(summary: Summary, output: str) -> None:
     """Print whether the ingest came into the tables before the stop."""
     done = "everything was added before" if summary.ingest else "they are as before; run it again"
     typer.secho(f"Stopped. The tables in {output}: {done}.", err=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkOptions:
+    """The options of the Spark that does the work."""
+
+    master: str = MASTER
+    packages: str | None = PACKAGES
+
+    def session(self) -> AbstractContextManager[SparkSession]:
+        """Return a context of a Spark session, as `session` does."""
+        return session(self.master, self.packages.split(",") if self.packages else [])
 
 
 @contextmanager

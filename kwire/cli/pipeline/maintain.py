@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from kwire.cli.errors import WrongUsage
-from kwire.cli.pipeline.analyse import Folder
-from kwire.cli.pipeline.commands import AsJson, Master, Packages, progress, session
+from kwire.cli.options import option, reads_options, repeated
+from kwire.cli.pipeline.analyse import FOLDER
+from kwire.cli.pipeline.commands import AS_JSON, SparkOptions, progress
 
 
+@reads_options
 def maintain(
-    tables: Folder,
-    keep_days: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Remove rows of days before the last N; none else."),
-    ] = None,
-    unused_hours: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Remove files that nothing has needed for so long; 0 only while nothing runs.",
-        ),
-    ] = 168,
-    target_mb: Annotated[
-        int, typer.Option(min=1, metavar="MB", help="Join small files into files of this size.")
-    ] = 256,
-    as_json: AsJson = False,
+    tables: str = FOLDER,
+    keep_days: int | None = option(
+        min=0, metavar="N", help="Remove rows of days before the last N; none else."
+    ),
+    unused_hours: int = option(
+        default=168,
+        min=0,
+        metavar="N",
+        help="Remove files that nothing has needed for so long; 0 only while nothing runs.",
+    ),
+    target_mb: int = option(
+        default=256, min=1, metavar="MB", help="Join small files into files of this size."
+    ),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Join small files, remove old rows and unused files; finish interrupted ingests.
 
@@ -73,16 +70,15 @@ def maintain(
     screen().print(shown)
 
 
+@reads_options
 def export(
-    tables: Folder,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="DIR", help="A new folder, or URL.")
-    ],
-    table: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="This table only; may be repeated.")
-    ] = None,
-    master: Master = "local[*]",
-    packages: Packages = None,
+    *,
+    tables: str = FOLDER,
+    output: str = option(
+        "--output", "-o", default=..., metavar="DIR", help="A new folder, or URL."
+    ),
+    table: list[str] = repeated(metavar="NAME", help="This table only; may be repeated."),
+    engine: SparkOptions,
 ) -> None:
     """Write tables as plain Parquet, a folder each, for programs that do not read Delta.
 
@@ -97,11 +93,10 @@ def export(
 
     require_spark()
     there = [*tables_in(tables), "sources"]
-    if unknown := sorted(set(table or ()) - set(there)):
+    if unknown := sorted(set(table) - set(there)):
         raise WrongUsage(f"{tables} has no table {unknown[0]!r}: {', '.join(there)}.")
     ensure_free(output)
-    jars = packages.split(",") if packages else []
-    with session(master, jars) as spark, progress(spark) as on_step:
+    with engine.session() as spark, progress(spark) as on_step:
         opened = open_tables(spark, tables)
         rows = export_tables({name: opened[name] for name in table or opened}, output, on_step)
     for name, count in rows.items():

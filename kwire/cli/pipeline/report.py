@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from kwire.cli.errors import WrongUsage
-from kwire.cli.pipeline.analyse import Folder, From, To, analysed_period
-from kwire.cli.pipeline.commands import Master, Packages, progress, session
+from kwire.cli.options import option, reads_options
+from kwire.cli.pipeline.analyse import FOLDER, PeriodOptions
+from kwire.cli.pipeline.commands import SparkOptions, progress
 
 
+@reads_options
 def report(
-    tables: Folder,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page, written over.")
-    ],
-    before: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Tables of an earlier night: report what changed since."),
-    ] = None,
-    begin: From = None,
-    end: To = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Its heading; the folder by default.")
-    ] = None,
-    master: Master = "local[*]",
-    packages: Packages = None,
+    *,
+    tables: str = FOLDER,
+    output: Path = option(
+        "--output", "-o", default=..., metavar="FILE", help="The page, written over."
+    ),
+    before: str | None = option(
+        metavar="DIR", help="Tables of an earlier night: report what changed since."
+    ),
+    times: PeriodOptions,
+    title: str | None = option(metavar="TEXT", help="Its heading; the folder by default."),
+    engine: SparkOptions,
 ) -> None:
     """Report what the tables contain, as one HTML page that loads nothing: the quorum's leaders
     and votes, throughput, topics, latencies, errors, versions, controller load, in-sync replicas,
@@ -49,11 +46,8 @@ def report(
         raise WrongUsage(f"{output.parent} is no folder: make it, or choose another --output.")
     for folder in filter(None, (tables, before)):
         tables_in(folder)  # before Spark takes its time to start
-    period = analysed_period(begin, end)
-    with (
-        session(master, packages.split(",") if packages else []) as spark,
-        progress(spark) as on_step,
-    ):
+    period = times.period()
+    with engine.session() as spark, progress(spark) as on_step:
         earlier = open_tables(spark, before) if before else None
         made = sections(spark, open_tables(spark, tables), on_step, earlier, period)
     heading = f"From {before} to {tables}" if before else f"Kafka as recorded in {tables}"

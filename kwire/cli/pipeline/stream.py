@@ -7,12 +7,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.errors import WrongUsage
-from kwire.cli.pipeline.commands import AsJson, Master, Output, Packages, print_summary, session
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.options import argument, flag, option, reads_options
+from kwire.cli.pipeline.commands import AS_JSON, MASTER, OUTPUT, PACKAGES, print_summary, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,38 +25,27 @@ if TYPE_CHECKING:
     from kwire.proxy.capture.record_topic import TopicAddress
 
 
+@reads_options
 def stream(
-    output: Output,
-    folder: Annotated[
-        str | None,
-        typer.Argument(metavar="DIR", help="The folder, or URL, in which captures appear."),
-    ] = None,
-    topic: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOPIC@HOST:PORT", help="Read what kwire proxy --record-topic wrote instead."
-        ),
-    ] = None,
-    master: Master = "local[*]",
-    once: Annotated[
-        bool, typer.Option("--once", help="Process what is there, then end; for a timer.")
-    ] = False,
-    every: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Look for more so often.")
-    ] = 10.0,
-    late: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            help="How long a request waits for its response, by the time in the captures.",
-        ),
-    ] = 7200.0,
-    files: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Captures in one batch, at most.")
-    ] = 16,
-    packages: Packages = None,
-    as_json: AsJson = False,
+    output: str = OUTPUT,
+    folder: str | None = argument(
+        default=None, metavar="DIR", help="The folder, or URL, in which captures appear."
+    ),
+    topic: str | None = option(
+        metavar="TOPIC@HOST:PORT", help="Read what kwire proxy --record-topic wrote instead."
+    ),
+    master: str = MASTER,
+    once: bool = flag("--once", help="Process what is there, then end; for a timer."),
+    every: float = option(default=10.0, metavar="SECONDS", min=0, help="Look for more so often."),
+    late: float = option(
+        default=7200.0,
+        metavar="SECONDS",
+        min=0,
+        help="How long a request waits for its response, by the time in the captures.",
+    ),
+    files: int = option(default=16, metavar="N", min=1, help="Captures in one batch, at most."),
+    packages: str | None = PACKAGES,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Make tables of captures as they appear: frames, calls, messages, quorum, verdicts.
 
@@ -118,13 +108,10 @@ class _Source:
 
 def _topic_address(text: str) -> TopicAddress:
     """Return the topic of an option. Raises WrongUsage."""
-    from kwire.errors import InvalidValue
     from kwire.proxy.capture.record_topic import TopicAddress
 
-    try:
+    with usage_errors():
         return TopicAddress.parse(text)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
 
 
 def _topic(address: TopicAddress) -> _Source:

@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import sys
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from kwire.cli.lazy import lazy_group
-from kwire.cli.output import Column, Output, OutputForm, Table
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, option, reads_options, repeated
+from kwire.cli.output import Column, OutputOptions, Table, text_columns
 
 if TYPE_CHECKING:
     from kwire.protocol import ConfigFact, ErrorFact, FeatureFact
 
-app = typer.Typer(
-    cls=lazy_group(
-        {
-            "show": "kwire.cli.protocol.show:show",
-            "diff": "kwire.cli.protocol.diff:diff",
-        }
-    ),
-    help="Show Kafka's messages, error codes, features and configurations, by release.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group(
+    "Show Kafka's messages, error codes, features and configurations, by release.",
+    {
+        "show": "kwire.cli.protocol.show:show",
+        "diff": "kwire.cli.protocol.diff:diff",
+    },
 )
 
-OutputOption = Annotated[
-    OutputForm, typer.Option("--output", "-o", help="The form of what is printed.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, as -o json does.")]
-ReleaseOption = Annotated[
-    str | None, typer.Option("--release", metavar="R", help="Only this release of Kafka, as 4.4.0.")
-]
+RELEASE_OPTION = option("--release", metavar="R", help="Only this release of Kafka, as 4.4.0.")
 
 ERROR_COLUMNS = (
     Column(key="code", right=True),
-    Column(key="name"),
-    Column(key="retriable"),
-    Column(key="releases"),
+    *text_columns("name", "retriable", "releases"),
 )
 FEATURE_COLUMNS = (
     Column(key="feature"),
@@ -46,24 +33,13 @@ FEATURE_COLUMNS = (
     Column(key="name"),
     Column(key="since", title="WithMetadataVersion"),
     Column(key="dependencies", title="Needs"),
-    Column(key="production"),
-    Column(key="releases"),
+    *text_columns("production", "releases"),
 )
 CONFIG_COLUMNS = (
-    Column(key="owner"),
-    Column(key="name"),
-    Column(key="type"),
-    Column(key="default"),
-    Column(key="importance"),
-    Column(key="required", wide=True),
-    Column(key="internal", wide=True),
+    *text_columns("owner", "name", "type", "default", "importance"),
+    *text_columns("required", "internal", wide=True),
     Column(key="releases"),
 )
-
-
-def output_of(form: OutputForm, as_json: bool) -> Output:
-    """Return the output that the two options chose."""
-    return Output(OutputForm.JSON if as_json else form)
 
 
 def held_in(releases: tuple[str, ...], release: str | None) -> bool:
@@ -74,13 +50,14 @@ def held_in(releases: tuple[str, ...], release: str | None) -> bool:
 
 
 @app.command()
+@reads_options
 def errors(
-    code: Annotated[
-        str | None, typer.Argument(metavar="[CODE|NAME]", help="A number, or a name with * in it.")
-    ] = None,
-    release: ReleaseOption = None,
-    output_form: OutputOption = OutputForm.TABLE,
-    as_json: JsonOption = False,
+    *,
+    code: str | None = argument(
+        default=None, metavar="[CODE|NAME]", help="A number, or a name with * in it."
+    ),
+    release: str | None = RELEASE_OPTION,
+    printed: OutputOptions,
 ) -> None:
     """Show Kafka's error codes.
 
@@ -98,18 +75,19 @@ def errors(
         for fact in facts().errors
         if matches(fact) and held_in(fact.releases, release)
     ]
-    output = output_of(output_form, as_json)
+    output = printed.output(both=True)
     output.show(Table("errors", ERROR_COLUMNS, rows, key="name"), empty="no such error")
 
 
 @app.command()
+@reads_options
 def features(
-    feature: Annotated[
-        str | None, typer.Argument(metavar="[FEATURE]", help="A name, with * for any letters.")
-    ] = None,
-    release: ReleaseOption = None,
-    output_form: OutputOption = OutputForm.TABLE,
-    as_json: JsonOption = False,
+    *,
+    feature: str | None = argument(
+        default=None, metavar="[FEATURE]", help="A name, with * for any letters."
+    ),
+    release: str | None = RELEASE_OPTION,
+    printed: OutputOptions,
 ) -> None:
     """Show the levels of features (KIP-584), those of metadata.version with their names.
 
@@ -129,27 +107,25 @@ def features(
         for fact in facts().features
         if matches(fact) and held_in(fact.releases, release)
     ]
-    output = output_of(output_form, as_json)
+    output = printed.output(both=True)
     output.show(Table("features", FEATURE_COLUMNS, rows, key="feature"), empty="no such feature")
 
 
 @app.command()
+@reads_options
 def configs(
-    config: Annotated[
-        str | None, typer.Argument(metavar="[CONFIG]", help="A name, with * for any letters.")
-    ] = None,
-    owner: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--of",
-            metavar="OWNER",
-            help="broker (controllers too), topic, group, client-metrics, producer, consumer or"
-            " admin. Repeatable.",
-        ),
-    ] = None,
-    release: ReleaseOption = None,
-    output_form: OutputOption = OutputForm.TABLE,
-    as_json: JsonOption = False,
+    *,
+    config: str | None = argument(
+        default=None, metavar="[CONFIG]", help="A name, with * for any letters."
+    ),
+    owner: list[str] = repeated(
+        "--of",
+        metavar="OWNER",
+        help="broker (controllers too), topic, group, client-metrics, producer, consumer or"
+        " admin. Repeatable.",
+    ),
+    release: str | None = RELEASE_OPTION,
+    printed: OutputOptions,
 ) -> None:
     """Show configurations with their types and defaults.
 
@@ -170,7 +146,7 @@ def configs(
         for fact in facts().configs
         if matches(fact) and held_in(fact.releases, release)
     ]
-    output = output_of(output_form, as_json)
+    output = printed.output(both=True)
     table = Table("configs", CONFIG_COLUMNS, rows, key="name")
     output.show(table, empty="no such configuration")
 

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from kwire.cli.differences import differences_table, end_in_trouble
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import OutputForm
-from kwire.cli.protocol.commands import JsonOption, OutputOption, output_of
+from kwire.cli.options import argument, option, reads_options, repeated
+from kwire.cli.output import OutputOptions
 
 
+@reads_options
 def diff(
-    one: Annotated[str, typer.Argument(metavar="RELEASE", help="A release of Kafka, as 3.9.1.")],
-    other: Annotated[str, typer.Argument(metavar="RELEASE", help="Another one, as 4.4.0.")],
-    api: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Only this API or message: Fetch, FetchRequest, 1. Repeatable."
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SECTIONS",
-            help="Only these, separated by commas: messages, versions, listeners, fields,"
-            " features, errors, configs.",
-        ),
-    ] = None,
-    output_form: OutputOption = OutputForm.TABLE,
-    as_json: JsonOption = False,
+    *,
+    one: str = argument(metavar="RELEASE", help="A release of Kafka, as 3.9.1."),
+    other: str = argument(metavar="RELEASE", help="Another one, as 4.4.0."),
+    api: list[str] = repeated(
+        metavar="NAME", help="Only this API or message: Fetch, FetchRequest, 1. Repeatable."
+    ),
+    only: str | None = option(
+        metavar="SECTIONS",
+        help="Only these, separated by commas: messages, versions, listeners, fields,"
+        " features, errors, configs.",
+    ),
+    printed: OutputOptions,
 ) -> None:
     """Compare two releases of Kafka, from the older to the newer.
 
@@ -46,14 +39,14 @@ def diff(
     from kwire.messages.registry import UnknownMessage
     from kwire.protocol import ProtocolSection, UnknownRelease, compare
 
-    output = output_of(output_form, as_json)
+    output = printed.output(both=True)
     names = [name.strip().lower() for name in (only or "").split(",") if name.strip()]
     for name in names:
         if name not in list(ProtocolSection):
             known = ", ".join(ProtocolSection)
             raise WrongUsage(f"--only {name}: there is no such section, only {known}.")
     try:
-        found = compare(one, other, sections=[ProtocolSection(n) for n in names], apis=api or ())
+        found = compare(one, other, sections=[ProtocolSection(n) for n in names], apis=api)
     except (UnknownRelease, UnknownMessage) as error:
         end_in_trouble(error, output)
     facts = {"equal": not found.differences, "old": found.old, "new": found.new}

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from kwire.cli.errors import WrongUsage
-from kwire.cli.output import Column, Output, OutputForm, Table
-from kwire.cli.protocol.commands import JsonOption, OutputOption, ReleaseOption, held_in, output_of
+from kwire.cli.options import argument, flag, option, reads_options
+from kwire.cli.output import Column, Output, OutputForm, OutputOptions, Table, text_columns
+from kwire.cli.protocol.commands import (
+    RELEASE_OPTION,
+    held_in,
+)
 
 if TYPE_CHECKING:
     from kwire.protocol import MessageFact
 
 
+@reads_options
 def show(
-    message: Annotated[
-        str | None,
-        typer.Argument(metavar="[MESSAGE]", help="A message, an API or its key: Vote, 52."),
-    ] = None,
-    release: ReleaseOption = None,
-    version: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Show this version, field by field, as on the wire."),
-    ] = None,
-    declaration: Annotated[
-        bool, typer.Option("--declaration", help="Show the Python that declares the message.")
-    ] = False,
-    compiled: Annotated[
-        bool, typer.Option("--compiled", help="Show the Python that reads and writes --version.")
-    ] = False,
-    every: Annotated[
-        bool, typer.Option("--all", help="List records, headers and other data too.")
-    ] = False,
-    output_form: OutputOption = OutputForm.TABLE,
-    as_json: JsonOption = False,
+    *,
+    message: str | None = argument(
+        default=None, metavar="[MESSAGE]", help="A message, an API or its key: Vote, 52."
+    ),
+    release: str | None = RELEASE_OPTION,
+    version: int | None = option(
+        metavar="N", help="Show this version, field by field, as on the wire."
+    ),
+    declaration: bool = flag("--declaration", help="Show the Python that declares the message."),
+    compiled: bool = flag("--compiled", help="Show the Python that reads and writes --version."),
+    every: bool = flag("--all", help="List records, headers and other data too."),
+    printed: OutputOptions,
 ) -> None:
     """Show all APIs with their versions in each release, or the fields of a message.
 
@@ -50,7 +45,7 @@ def show(
     kwire protocol show FetchResponse --version 17
     kwire protocol show FetchResponse --version 17 --compiled
     """
-    output = output_of(output_form, as_json)
+    output = printed.output(both=True)
     own = [name for name, chosen in _own(version, declaration, compiled) if chosen]
     if message is None and own:
         raise WrongUsage(f"{own[0]} belongs to one message.")
@@ -107,8 +102,7 @@ def _list(output: Output, release: str | None, *, every: bool) -> None:
         Column(key="name"),
         Column(key="kind", wide=not every),
         *(Column(key=name) for name in versions),
-        Column(key="flexible"),
-        Column(key="listeners"),
+        *text_columns("flexible", "listeners"),
     )
     output.show(Table("messages", columns, plain, key="name"))
 

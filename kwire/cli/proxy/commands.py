@@ -8,51 +8,9 @@ from pathlib import Path
 import typer
 
 from kwire.cli.errors import WrongUsage
-from kwire.cli.flows.options import (
-    AsJson,
-    From,
-    Hidden,
-    Only,
-    ShowSecrets,
-    To,
-    Verbose,
-    View,
-    display,
-)
 from kwire.cli.lazy import lazy_group
-from kwire.cli.proxy.options import (
-    AddressFile,
-    AdvertisedHost,
-    AllowedNodes,
-    Check,
-    ClusterId,
-    ConfigFile,
-    Feed,
-    FeedToken,
-    Hold,
-    LendRights,
-    Listen,
-    ListenTls,
-    LogFormat,
-    MetricsAt,
-    NodePorts,
-    OffLoopback,
-    Read,
-    Record,
-    RecordingMode,
-    RecordLimit,
-    RecordTopic,
-    RewriteEndpoints,
-    RulesFile,
-    Script,
-    Serve,
-    ServeConfigFile,
-    Strict,
-    TopicConfig,
-    UpstreamName,
-    UpstreamTls,
-    Write,
-)
+from kwire.cli.options import reads_options
+from kwire.cli.proxy.options import ProxyOptions
 
 app = typer.Typer(
     cls=lazy_group({"rules": "kwire.cli.proxy.rules:app"}),
@@ -63,48 +21,8 @@ app = typer.Typer(
 
 
 @app.callback()
-def proxy(
-    context: typer.Context,
-    listen: Listen = None,
-    read: Read = None,
-    since: From = None,
-    until: To = None,
-    api: Only = None,
-    no_api: Hidden = None,
-    verbose: Verbose = False,
-    as_json: AsJson = False,
-    write: Write = None,
-    record: Record = None,
-    record_limit: RecordLimit = None,
-    recording_mode: RecordingMode = None,
-    record_topic: RecordTopic = None,
-    topic_config: TopicConfig = None,
-    show_secrets: ShowSecrets = False,
-    view: View = None,
-    script: Script = None,
-    rules: RulesFile = None,
-    hold: Hold = None,
-    rewrite_endpoints: RewriteEndpoints = False,
-    advertised_host: AdvertisedHost = None,
-    allowed_nodes: AllowedNodes = None,
-    address_file: AddressFile = None,
-    node_ports: NodePorts = None,
-    strict: Strict = False,
-    serve: Serve = None,
-    serve_config: ServeConfigFile = None,
-    cluster_id: ClusterId = None,
-    off_loopback: OffLoopback = False,
-    lend_rights: LendRights = False,
-    listen_tls: ListenTls = None,
-    upstream_tls: UpstreamTls = None,
-    upstream_name: UpstreamName = None,
-    feed: Feed = None,
-    feed_token: FeedToken = None,
-    metrics: MetricsAt = None,
-    log_format: LogFormat = None,
-    config: ConfigFile = None,
-    check: Check = False,
-) -> None:
+@reads_options
+def proxy(context: typer.Context, options: ProxyOptions) -> None:
     """Proxy between clients and nodes; show requests and responses.
 
     Clients connect to the addresses that nodes advertise. Let the nodes advertise the proxy's
@@ -130,28 +48,49 @@ def proxy(
     """
     if context.invoked_subcommand is not None:
         return _refuse_options(context)
-    if check:
-        return _check_file(config, context)
-    if config:
-        return _run_file(config, context)
-    if read:
-        if listen or script or rules or hold or feed or record_topic:
-            raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
-        if recording_mode:
-            raise WrongUsage("--recording-mode is for a recording: with --read omit it.")
-        from kwire.cli.capture.reading import CaptureReading
-
-        how = display(api, no_api, view, verbose=verbose, as_json=as_json, secrets=show_secrets)
-        reading = CaptureReading(captures=read, since=since, until=until)
-        return reading.copy(how, write) if write else reading.show(how)
-    if since or until:
+    if options.check:
+        return _check_file(options, context)
+    if options.config:
+        return _run_file(options.config, context)
+    if options.read:
+        return _read(options)
+    if options.times.since or options.times.until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
-    if not listen:
+    if not options.listen:
         raise WrongUsage("Give --listen to run in front of a node, or --read to show a capture.")
     from kwire.cli.proxy.flags import build_config
     from kwire.cli.proxy.run import run_options
 
-    run_options(build_config(context))
+    run_options(build_config(options, context))
+
+
+def _read(options: ProxyOptions) -> None:
+    """Show what was recorded, or copy it."""
+    if (
+        options.listen
+        or options.script
+        or options.rules
+        or options.hold
+        or options.feed
+        or options.record_topic
+    ):
+        raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
+    if options.recording_mode:
+        raise WrongUsage("--recording-mode is for a recording: with --read omit it.")
+    from kwire.cli.capture.reading import CaptureReading
+    from kwire.cli.flows.display import Display
+
+    display = Display(
+        options.apis.selection(options.view),
+        verbose=options.verbose,
+        as_json=options.as_json,
+        secrets=options.show_secrets,
+    )
+    reading = CaptureReading(captures=options.read, times=options.times)
+    if options.write:
+        reading.copy(display, options.write)
+    else:
+        reading.show(display)
 
 
 def _refuse_options(context: typer.Context) -> None:
@@ -163,14 +102,14 @@ def _refuse_options(context: typer.Context) -> None:
         )
 
 
-def _check_file(file: Path | None, context: typer.Context) -> None:
+def _check_file(options: ProxyOptions, context: typer.Context) -> None:
     """Check the configuration of a file; of the other options only --json may be given."""
-    if file is None:
+    if options.config is None:
         raise WrongUsage("--check is for a file: give it with --config.")
     _refuse_others(context, {"--config", "--check", "--json"})
     from kwire.cli.proxy.check import check_file
 
-    check_file(file, as_json=bool(context.params["as_json"]))
+    check_file(options.config, as_json=options.as_json)
 
 
 def _run_file(file: Path, context: typer.Context) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import usage_errors
 
 if TYPE_CHECKING:
     from kwire.net.address import Address
@@ -13,21 +13,15 @@ if TYPE_CHECKING:
 
 def feed_address(text: str) -> Address:
     """Return the address of an option. Raises WrongUsage."""
-    from kwire.errors import InvalidValue
     from kwire.net.address import Address
 
-    try:
+    with usage_errors():
         return Address.parse(text)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
 
 
 def feed_token(path: Path | None) -> bytes:
     """Return the token in a file, nothing without a file. Raises WrongUsage."""
-    from kwire.errors import InvalidValue
     from kwire.proxy.service.feed import read_token
 
-    try:
+    with usage_errors():
         return read_token(path)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error

@@ -16,63 +16,28 @@ from pydantic import ValidationError
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.flows.options import expression
+from kwire.cli.proxy.options import SETTINGS, ProxyOptions
 from kwire.cli.tls_options import client_tls, server_tls
 from kwire.proxy.service.config import KeyConflict, ProxyConfig
-
-PLACES = (
-    ("script", "clusters.scripts"),
-    ("rules", "clusters.rules"),
-    ("hold", "clusters.hold"),
-    ("feed", "clusters.feed.listen"),
-    ("feed_token", "clusters.feed.token"),
-    ("rewrite_endpoints", "clusters.rewrite_endpoints"),
-    ("advertised_host", "clusters.advertised_host"),
-    ("allowed_nodes", "clusters.allowed_nodes"),
-    ("address_file", "clusters.address_file"),
-    ("node_ports", "clusters.node_ports"),
-    ("strict", "clusters.strict"),
-    ("serve", "clusters.serve.mode"),
-    ("serve_config", "clusters.serve.client_config"),
-    ("cluster_id", "clusters.serve.cluster_id"),
-    ("off_loopback", "clusters.serve.off_loopback"),
-    ("lend_rights", "clusters.lend_rights"),
-    ("write", "clusters.record.path"),
-    ("record_topic", "clusters.record.topic"),
-    ("topic_config", "clusters.record.client_config"),
-    ("record", "clusters.record.only"),
-    ("recording_mode", "clusters.record.mode"),
-    ("record_limit", "clusters.record.frame_limit"),
-    ("show_secrets", "clusters.record.show_secrets"),
-    ("show_secrets", "show.show_secrets"),
-    ("api", "show.api"),
-    ("no_api", "show.no_api"),
-    ("view", "show.view"),
-    ("verbose", "show.verbose"),
-    ("as_json", "show.json"),
-    ("metrics", "metrics"),
-    ("log_format", "log.format"),
-)
-"""The place of each option in the configuration; those of listeners are put together."""
 
 _LISTEN = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<listen>[^=@]+)=(?P<upstream>[^=@]+)")
 _BY_NODE = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<files>.+)")
 
 
-def build_config(context: typer.Context) -> ProxyConfig:
+def build_config(options: ProxyOptions, context: typer.Context) -> ProxyConfig:
     """Return the configuration that the options of a command line give. Raises WrongUsage."""
-    options = context.params
     cluster: dict[str, Any] = {"listeners": _listeners(options)}
     values: dict[str, Any] = {"clusters": cluster, "show": {}, "log": None}
-    given_options = [(name, path) for name, path in PLACES if _is_given(options[name])]
+    given_options = [(name, path) for name, path in SETTINGS if _is_given(getattr(options, name))]
     for name, path in given_options:
         *parents, key = path.split(".")
         target = values
         for parent in parents:
             target[parent] = target.get(parent) or {}
             target = target[parent]
-        target[key] = options[name]
+        target[key] = getattr(options, name)
     if not {"path", "topic", "client_config", "mode"} & cluster.get("record", {}).keys():
-        expression(options["record"])  # is refused if it is wrong, though nothing is recorded
+        expression(options.record)  # is refused if it is wrong, though nothing is recorded
         cluster.pop("record", None)
     values["clusters"] = [cluster]
     try:
@@ -86,14 +51,14 @@ def _is_given(value: object) -> bool:
     return value is not None and value is not False and value not in ((), [])
 
 
-def _listeners(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _listeners(options: ProxyOptions) -> list[dict[str, Any]]:
     """Return the values of listeners, with the TLS that is given for their node or for all."""
-    name = options["upstream_name"]
-    if name and not options["upstream_tls"]:
+    name = options.upstream_name
+    if name and not options.upstream_tls:
         raise WrongUsage("--upstream-name is for --upstream-tls: give that as well.")
-    servers = {node: server_tls(files) for node, files in _by_node(options["listen_tls"])}
-    clients = {node: client_tls(files, name) for node, files in _by_node(options["upstream_tls"])}
-    listeners = [_listener(text) for text in options["listen"]]
+    servers = {node: server_tls(files) for node, files in _by_node(options.listen_tls)}
+    clients = {node: client_tls(files, name) for node, files in _by_node(options.upstream_tls)}
+    listeners = [_listener(text) for text in options.listen]
     nodes = {listener["node"] for listener in listeners} | {None}
     for node in (*servers, *clients):
         if node not in nodes:
@@ -119,8 +84,8 @@ def _listener(text: str) -> dict[str, Any]:
     return {"listen": match["listen"], "upstream": match["upstream"], "node": node}
 
 
-def _by_node(texts: list[str] | None) -> list[tuple[int | None, list[str]]]:
-    matches = [match for text in texts or () if (match := _BY_NODE.fullmatch(text))]
+def _by_node(texts: list[str]) -> list[tuple[int | None, list[str]]]:
+    matches = [match for text in texts if (match := _BY_NODE.fullmatch(text))]
     return [
         (None if match["id"] is None else int(match["id"]), match["files"].split(","))
         for match in matches
@@ -133,10 +98,12 @@ def _sentence(
     """Return a mistake in words of the options. given_options: with their paths. names: of all."""
     reason = mistake.get("ctx", {}).get("error")
     path = ".".join(key for key in mistake["loc"] if isinstance(key, str))
-    options = {path: names[name] for name, path in PLACES}
+    options = {path: names[name] for name, path in SETTINGS}
     options |= {f"clusters.listeners.{key}": "--listen" for key in ("listen", "upstream")}
     if isinstance(reason, KeyConflict):
-        keys = {path.rpartition(".")[2]: option for path, option in options.items()}
+        # A key's name means that of the configuration's part in which the conflict is.
+        near_last = sorted(options.items(), key=lambda item: item[0].rpartition(".")[0] == path)
+        keys = {path.rpartition(".")[2]: option for path, option in near_last}
         return f"{reason.with_names({**keys, 'serve': '--serve', 'node': 'ID@'})}."
     if mistake["type"] == "missing":
         parent = path.rpartition(".")[0]

@@ -1,12 +1,22 @@
-"""Options of `kwire proxy` whose declarations are long."""
+"""The options of `kwire proxy`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from kwire.cli.flows.options import (
+    API,
+    AS_JSON,
+    NO_API,
+    SHOW_SECRETS,
+    VERBOSE,
+    VIEW,
+    ApiChoice,
+    TimeRange,
+)
+from kwire.cli.options import flag, keys_of, option, repeated, with_key
 
 
 class ServeModeName(StrEnum):
@@ -24,213 +34,177 @@ class LogForm(StrEnum):
     JSON = "json"
 
 
-Listen = Annotated[
-    list[str] | None,
-    typer.Option(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyOptions:
+    """The options of `kwire proxy`, in the order of its help."""
+
+    listen: list[str] = repeated(
         metavar="[ID@]HOST:PORT=HOST:PORT",
         help="Listen here in front of the node there, whose id is ID; may be repeated.",
-    ),
-]
-Read = Annotated[
-    list[Path] | None,
-    typer.Option(
+    )
+    read: list[Path] = repeated(
         "--read",
         "-r",
         metavar="FILE|DIR",
         help="Show a capture instead; with -w copy the flows that --view selects.",
-    ),
-]
-Write = Annotated[
-    Path | None,
-    typer.Option(
+    )
+    times: TimeRange
+    api: list[str] = with_key(API, "show.api")
+    no_api: list[str] = with_key(NO_API, "show.no_api")
+    verbose: bool = with_key(VERBOSE, "show.verbose")
+    as_json: bool = with_key(AS_JSON, "show.json")
+    write: Path | None = option(
         "--write",
         "-w",
         metavar="FILE|DIR",
         help="Record all that passes; a folder gets a new file each hour and 256 MiB.",
-    ),
-]
-Record = Annotated[
-    str | None,
-    typer.Option(metavar="EXPRESSION", help="Record this only, and all notices."),
-]
-RecordingMode = Annotated[
-    str | None,
-    typer.Option(
+        key="clusters.record.path",
+    )
+    record: str | None = option(
+        metavar="EXPRESSION", help="Record this only, and all notices.", key="clusters.record.only"
+    )
+    record_limit: int | None = option(
+        metavar="BYTES",
+        min=1,
+        help="Record no more than this of each frame.",
+        key="clusters.record.frame_limit",
+    )
+    recording_mode: str | None = option(
         metavar="MODE",
         help="Permissions of the files of -w: 0640 or 0644 instead of 0600, whatever the umask.",
-    ),
-]
-RecordLimit = Annotated[
-    int | None,
-    typer.Option(metavar="BYTES", min=1, help="Record no more than this of each frame."),
-]
-RecordTopic = Annotated[
-    str | None,
-    typer.Option(
+        key="clusters.record.mode",
+    )
+    record_topic: str | None = option(
         metavar="TOPIC@HOST:PORT",
         help="Record into this topic, too: a message a record; pip install 'kwire[topic]'.",
-    ),
-]
-TopicConfig = Annotated[
-    Path | None,
-    typer.Option(
+        key="clusters.record.topic",
+    )
+    topic_config: Path | None = option(
         metavar="FILE",
         help="With --record-topic: settings of the connections to its cluster, a"
         " client.properties of Kafka's.",
-    ),
-]
-Script = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE", help="Run the filters of this Python file; load it again when it is saved."
-    ),
-]
-RulesFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Apply the rules of this file; load it again when it is saved."
-    ),
-]
-Hold = Annotated[
-    str | None,
-    typer.Option(
+        key="clusters.record.client_config",
+    )
+    show_secrets: bool = with_key(
+        SHOW_SECRETS, ("clusters.record.show_secrets", "show.show_secrets")
+    )
+    view: str | None = with_key(VIEW, "show.view")
+    script: list[Path] = repeated(
+        metavar="FILE",
+        help="Run the filters of this Python file; load it again when it is saved.",
+        key="clusters.scripts",
+    )
+    rules: Path | None = option(
+        metavar="FILE",
+        help="Apply the rules of this file; load it again when it is saved.",
+        key="clusters.rules",
+    )
+    hold: str | None = option(
         metavar="EXPRESSION",
         help="Hold these requests, or with ~response, ~err … responses, until a line comes in: "
         "Enter, drop, close or all.",
-    ),
-]
-RewriteEndpoints = Annotated[
-    bool,
-    typer.Option(
+        key="clusters.hold",
+    )
+    rewrite_endpoints: bool = flag(
         "--rewrite-endpoints",
         help="Write the proxy's addresses over the nodes' in what passes; see docs/addresses.md.",
-    ),
-]
-AdvertisedHost = Annotated[
-    str | None,
-    typer.Option(
+        key="clusters.rewrite_endpoints",
+    )
+    advertised_host: str | None = option(
         metavar="HOST",
         help="The host in the addresses that nodes and clients get, if not that of --listen.",
-    ),
-]
-AllowedNodes = Annotated[
-    list[str] | None,
-    typer.Option(
+        key="clusters.advertised_host",
+    )
+    allowed_nodes: list[str] = repeated(
         metavar="HOST|*.DOMAIN|NETWORK/BITS[:PORT[-PORT]]",
         help="With --rewrite-endpoints or --serve: connect to nodes here when messages name them, "
         "not at the hosts of --listen and ports from 1024; may be repeated.",
-    ),
-]
-AddressFile = Annotated[
-    Path | None,
-    typer.Option(
+        key="clusters.allowed_nodes",
+    )
+    address_file: Path | None = option(
         metavar="FILE",
         help="With --rewrite-endpoints or --serve: keep the addresses that are given out for nodes"
         " in this file, and listen there again at the next start.",
-    ),
-]
-NodePorts = Annotated[
-    str | None,
-    typer.Option(
+        key="clusters.address_file",
+    )
+    node_ports: str | None = option(
         metavar="FIRST-LAST",
         help="With --rewrite-endpoints or --serve: ports for nodes that have no --listen.",
-    ),
-]
-Strict = Annotated[
-    bool,
-    typer.Option(
-        help="Fail where a node is named that is not behind the proxy; see docs/addresses.md."
-    ),
-]
-Serve = Annotated[
-    ServeModeName | None,
-    typer.Option(help="Answer requests here instead of only passing them; see docs/serve.md."),
-]
-ServeConfigFile = Annotated[
-    Path | None,
-    typer.Option(
+        key="clusters.node_ports",
+    )
+    strict: bool = flag(
+        help="Fail where a node is named that is not behind the proxy; see docs/addresses.md.",
+        key="clusters.strict",
+    )
+    serve: ServeModeName | None = option(
+        help="Answer requests here instead of only passing them; see docs/serve.md.",
+        key="clusters.serve.mode",
+    )
+    serve_config: Path | None = option(
         metavar="FILE",
         help="With --serve: settings of the proxy's own connections to nodes, a"
         " client.properties of Kafka's; by default --upstream-tls.",
-    ),
-]
-ClusterId = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ID", help="With --serve: the cluster's id, if its controllers do not report it."
-    ),
-]
-OffLoopback = Annotated[
-    bool,
-    typer.Option(
+        key="clusters.serve.client_config",
+    )
+    cluster_id: str | None = option(
+        metavar="ID",
+        help="With --serve: the cluster's id, if its controllers do not report it.",
+        key="clusters.serve.cluster_id",
+    )
+    off_loopback: bool = flag(
         "--off-loopback",
         help="With --serve controller: listen where other machines may reach it, too.",
-    ),
-]
-LendRights = Annotated[
-    bool,
-    typer.Option(
+        key="clusters.serve.off_loopback",
+    )
+    lend_rights: bool = flag(
         "--lend-rights",
         help="Let clients act with the proxy's own rights: of its certificate for nodes, and with"
         " --serve of the user in --serve-config.",
-    ),
-]
-ListenTls = Annotated[
-    list[str] | None,
-    typer.Option(
+        key="clusters.lend_rights",
+    )
+    listen_tls: list[str] = repeated(
         metavar="[ID@]CERT,KEY[,CA]",
         help="Use TLS with clients, which need a certificate of CA if CA is given; repeatable.",
-    ),
-]
-UpstreamTls = Annotated[
-    list[str] | None,
-    typer.Option(
+    )
+    upstream_tls: list[str] = repeated(
         metavar="[ID@]CA[,CERT,KEY]",
         help="Use TLS with nodes, whose certificates are of CA, or of `system`; repeatable.",
-    ),
-]
-UpstreamName = Annotated[
-    str | None,
-    typer.Option(
+    )
+    upstream_name: str | None = option(
         metavar="NAME",
         help="The name in nodes' certificates, where it is not the host; `any` checks none.",
-    ),
-]
-Feed = Annotated[
-    str | None,
-    typer.Option(
+    )
+    feed: str | None = option(
         metavar="HOST:PORT",
         help="Let `kwire watch HOST:PORT` see what passes, and hold messages; see docs/watch.md.",
-    ),
-]
-FeedToken = Annotated[
-    Path | None,
-    typer.Option(
+        key="clusters.feed.listen",
+    )
+    feed_token: Path | None = option(
         metavar="FILE",
         help="Viewers need the token in this file, of 16 bytes or more; required beyond loopback.",
-    ),
-]
-MetricsAt = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST:PORT", help="Serve counts and latencies to Prometheus, at /metrics there."
-    ),
-]
-LogFormat = Annotated[
-    LogForm | None,
-    typer.Option(help="Log what happens to connections on stderr, a line each, as well."),
-]
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Run as a service, configured by this file instead of other options.",
-    ),
-]
-Check = Annotated[
-    bool,
-    typer.Option(
+        key="clusters.feed.token",
+    )
+    metrics: str | None = option(
+        metavar="HOST:PORT",
+        help="Serve counts and latencies to Prometheus, at /metrics there.",
+        key="metrics",
+    )
+    log_format: LogForm | None = option(
+        help="Log what happens to connections on stderr, a line each, as well.", key="log.format"
+    )
+    config: Path | None = option(
+        metavar="FILE", help="Run as a service, configured by this file instead of other options."
+    )
+    check: bool = flag(
         "--check",
         help="With --config: say what makes this file less safe, and end; see docs/proxy-check.md.",
-    ),
-]
+    )
+
+    @property
+    def apis(self) -> ApiChoice:
+        """The APIs that are shown."""
+        return ApiChoice(api=self.api, no_api=self.no_api)
+
+
+SETTINGS = keys_of(ProxyOptions)
+"""Each option that is a setting, with its key; those of listeners are put together."""

@@ -4,41 +4,34 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.options import argument, flag, option, reads_options
 
 if TYPE_CHECKING:
     from kwire.proxy.addresses.config_lines import ProxiedNode
     from kwire.proxy.data_path.listener import Listener
 
-Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Each node's server.properties.")
-]
-Host = Annotated[
-    str, typer.Option(metavar="HOST", help="The host of the proxy, as nodes and clients reach it.")
-]
-FirstPort = Annotated[
-    int, typer.Option(metavar="PORT", min=1, max=65535, help="Its listeners take ports from here.")
-]
-Rewrite = Annotated[
-    bool,
-    typer.Option(
+
+@reads_options
+def proxy_config(
+    files: list[Path] = argument(metavar="FILE...", help="Each node's server.properties."),
+    host: str = option(
+        default="127.0.0.1",
+        metavar="HOST",
+        help="The host of the proxy, as nodes and clients reach it.",
+    ),
+    first_port: int = option(
+        default=19092, metavar="PORT", min=1, max=65535, help="Its listeners take ports from here."
+    ),
+    rewrite_endpoints: bool = flag(
         "--rewrite-endpoints",
         help="The nodes keep their advertised addresses; only their quorum is found at the proxy.",
     ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
-
-
-def proxy_config(
-    files: Files,
-    host: Host = "127.0.0.1",
-    first_port: FirstPort = 19092,
-    rewrite_endpoints: Rewrite = False,
-    as_json: AsJson = False,
+    as_json: bool = flag("--json", help="Print JSON for scripts."),
 ) -> None:
     """Print the nodes' properties for a proxy, and its command.
 
@@ -50,17 +43,14 @@ def proxy_config(
     kwire proxy-config node-*/server.properties
     kwire proxy-config broker.properties --host proxy.example.org --rewrite-endpoints
     """
-    from kwire.errors import InvalidValue
     from kwire.net.address import Address
     from kwire.proxy.addresses.config_lines import config_lines, proxied_nodes
     from kwire.text.properties import parse_properties
 
     ports = count(first_port)
-    try:
+    with usage_errors():
         pairs = [parse_properties(_text(path)) for path in files]
         nodes = proxied_nodes(pairs, lambda: Address(host, next(ports)))
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
     if next(ports) > 1 << 16:
         raise WrongUsage(f"--first-port {first_port} leaves too few ports for these nodes.")
     lines = [config_lines(node, nodes, advertise=not rewrite_endpoints) for node in nodes]

@@ -12,11 +12,11 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
 from kwire.cli.proxy.feeding import feed_token
 from kwire.cli.proxy.rule_text import rule_text
 from kwire.cli.screen import print_json, screen, table_of
-from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
+from kwire.errors import AnswerLost, ConnectionFailed
 from kwire.net.address import Address
 from kwire.proxy.feed.receiver import CommandRefused, Receiver
 from kwire.proxy.filters.rules import read_rule
@@ -46,10 +46,8 @@ class FeedTarget:
 
 def target_of_config(path: Path, cluster: str | None, timeout: float) -> FeedTarget:
     """Return the feed of a cluster in a service's file. Raises WrongUsage."""
-    try:
+    with usage_errors(end=""):
         clusters = {config.name: config for config in read_config(path).clusters}
-    except InvalidValue as error:
-        raise WrongUsage(str(error)) from error
     names = ", ".join(repr(name) for name in clusters)
     if cluster is None and len(clusters) > 1:
         raise WrongUsage(f"{path} has the clusters {names}: give --cluster as well.")
@@ -67,10 +65,8 @@ def target_of_config(path: Path, cluster: str | None, timeout: float) -> FeedTar
 def check_rule(rule: dict[str, Any]) -> str:
     """Return a rule as text. Raises WrongUsage if no proxy would take it."""
     text = json.dumps(rule, default=str)
-    try:
+    with usage_errors(end=""):
         read_rule(text)
-    except InvalidValue as error:
-        raise WrongUsage(str(error)) from error
     return text
 
 

@@ -3,62 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from kwire.cli.errors import WrongUsage
+from kwire.cli.lazy import command_group
+from kwire.cli.options import argument, flag, option, reads_options, repeated
 from kwire.text.untrusted import cut_repr
 
 if TYPE_CHECKING:
     from kwire.cli.proxy.rule_commands import FeedTarget
 
-app = typer.Typer(
-    help="List, add, switch and remove the rules of a proxy while traffic flows.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group("List, add, switch and remove the rules of a proxy while traffic flows.")
 
 DEFAULT = "127.0.0.1:9900"
-TIMEOUT = 5.0
 
-FeedAt = Annotated[
-    str | None,
-    typer.Option(
+AS_JSON = flag("--json", help="Print JSON for scripts.")
+NAMES = argument(metavar="NAME...", help="As `list` names them.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedChoice:
+    """The options that say which proxy is asked, by its feed."""
+
+    feed: str | None = option(
         "--feed",
         metavar="HOST:PORT",
         help=f"What the proxy's --feed was given.  [default: {DEFAULT}]",
         show_default=False,
-    ),
-]
-Token = Annotated[
-    Path | None,
-    typer.Option("--token", metavar="FILE", help="The token that its --feed-token was given."),
-]
-Config = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Find feed and token in this file, of a service."),
-]
-Cluster = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Which cluster of --config, where it has many.")
-]
-Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", min=0.1, help="Wait for so long for an answer.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
-Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="As `list` names them.")]
+    )
+    token: Path | None = option(
+        "--token", metavar="FILE", help="The token that its --feed-token was given."
+    )
+    config: Path | None = option(
+        metavar="FILE", help="Find feed and token in this file, of a service."
+    )
+    cluster: str | None = option(
+        metavar="NAME", help="Which cluster of --config, where it has many."
+    )
+    timeout: float = option(
+        default=5.0, metavar="SECONDS", min=0.1, help="Wait for so long for an answer."
+    )
+
+    def target(self) -> FeedTarget:
+        """Return the feed. Raises WrongUsage."""
+        from kwire.cli.proxy.feeding import feed_address, feed_token
+
+        try:
+            from kwire.cli.proxy.rule_commands import FeedTarget, target_of_config
+        except ImportError as error:
+            from kwire.proxy.service.feed import explain_import_error
+
+            raise explain_import_error(error) from error
+        if self.config is not None:
+            if self.feed is not None or self.token is not None:
+                raise WrongUsage("--config names the feed: omit --feed and --token.")
+            return target_of_config(self.config, self.cluster, self.timeout)
+        if self.cluster is not None:
+            raise WrongUsage("--cluster is one of a service's file: give --config as well.")
+        address = feed_address(self.feed or DEFAULT)
+        return FeedTarget(address, feed_token(self.token), self.timeout)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOptions:
+    """The options of a rule, which are the keys of a rules file."""
+
+    match: str | None = option(
+        metavar="EXPRESSION", help="Which messages; see docs/filter-language.md."
+    )
+    name: str | None = option(metavar="NAME", help="What it is called.")
+    direction: str | None = option(metavar="request|response", help="Which message of an RPC.")
+    delay: str | None = option(metavar="TIME", help="2s, or '{from: 1s, to: 3s}'.")
+    bandwidth: str | None = option(metavar="RATE", help="100KiB/s.")
+    drop: bool = flag("--drop", help="Send it nowhere.")
+    close: bool = flag("--close", help="Cut its connection.")
+    stall: bool = flag("--stall", help="Keep it, and all behind it.")
+    error: str | None = option(metavar="CODE", help="Answer with an error of Kafka's, or number.")
+    patch: list[str] = repeated(
+        metavar="PATH=VALUE", help="Set a field, topics.name=x; repeatable."
+    )
+    probability: float | None = option(metavar="SHARE", help="Of the messages, above 0 up to 1.")
+    count: int | None = option(metavar="N", help="At most so many times.")
+    after: str | None = option(metavar="TIME", help="Not before 10s.")
+    until: str | None = option(metavar="TIME", help="Not later than 1m.")
+    preset: str | None = option(
+        metavar="PRESET", help="One of docs/rules.md, as slow-fetch, for --match."
+    )
+    node: int | None = option(metavar="ID", help="The preset's node.")
+    since: int | None = option("--from", metavar="ID", help="The preset's asking node.")
+    to: int | None = option(metavar="ID", help="The preset's asked node.")
+    disabled: bool = flag("--disabled", help="Switched off until `enable`.")
+
+    def rule(self) -> dict[str, Any]:
+        """Return the keys that are given. Raises WrongUsage."""
+        keys = {
+            "name": self.name,
+            "match": self.match,
+            "preset": self.preset,
+            "node": self.node,
+            "from": self.since,
+            "to": self.to,
+            "direction": self.direction,
+            "delay": _yaml(self.delay),
+            "bandwidth": self.bandwidth,
+            "drop": self.drop or None,
+            "close": self.close or None,
+            "stall": self.stall or None,
+            "error": _yaml(self.error),
+            "patch": dict(_pair(setting) for setting in self.patch) if self.patch else None,
+            "probability": self.probability,
+            "count": self.count,
+            "after": self.after,
+            "until": self.until,
+            "enabled": False if self.disabled else None,
+        }
+        return {key: value for key, value in keys.items() if value is not None}
 
 
 @app.command("list")
-def list_(
-    feed: FeedAt = None,
-    token: Token = None,
-    config: Config = None,
-    cluster: Cluster = None,
-    timeout: Timeout = TIMEOUT,
-    as_json: AsJson = False,
-) -> None:
+@reads_options
+def list_(*, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
     """Show the rules of a proxy in the order in which they act, with the hits of each.
 
     The proxy needs --feed: `kwire proxy --feed 127.0.0.1:9900 …`. A rule without a name gets one
@@ -71,7 +137,7 @@ def list_(
     """
     from kwire.cli.proxy.rule_commands import list_rules, print_rules
 
-    rules = list_rules(_target(feed, token, config, cluster, timeout))
+    rules = list_rules(feed.target())
     if as_json:
         from kwire.cli.screen import print_json
 
@@ -81,54 +147,8 @@ def list_(
 
 
 @app.command()
-def add(
-    match: Annotated[
-        str | None,
-        typer.Option(metavar="EXPRESSION", help="Which messages; see docs/filter-language.md."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="What it is called.")] = None,
-    direction: Annotated[
-        str | None, typer.Option(metavar="request|response", help="Which message of an RPC.")
-    ] = None,
-    delay: Annotated[
-        str | None, typer.Option(metavar="TIME", help="2s, or '{from: 1s, to: 3s}'.")
-    ] = None,
-    bandwidth: Annotated[str | None, typer.Option(metavar="RATE", help="100KiB/s.")] = None,
-    drop: Annotated[bool, typer.Option("--drop", help="Send it nowhere.")] = False,
-    close: Annotated[bool, typer.Option("--close", help="Cut its connection.")] = False,
-    stall: Annotated[bool, typer.Option("--stall", help="Keep it, and all behind it.")] = False,
-    error: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Answer with an error of Kafka's, or number.")
-    ] = None,
-    patch: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Set a field, topics.name=x; repeatable."),
-    ] = None,
-    probability: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Of the messages, above 0 up to 1.")
-    ] = None,
-    count: Annotated[int | None, typer.Option(metavar="N", help="At most so many times.")] = None,
-    after: Annotated[str | None, typer.Option(metavar="TIME", help="Not before 10s.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Not later than 1m.")] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(metavar="PRESET", help="One of docs/rules.md, as slow-fetch, for --match."),
-    ] = None,
-    node: Annotated[int | None, typer.Option(metavar="ID", help="The preset's node.")] = None,
-    since: Annotated[
-        int | None, typer.Option("--from", metavar="ID", help="The preset's asking node.")
-    ] = None,
-    to: Annotated[int | None, typer.Option(metavar="ID", help="The preset's asked node.")] = None,
-    disabled: Annotated[
-        bool, typer.Option("--disabled", help="Switched off until `enable`.")
-    ] = False,
-    feed: FeedAt = None,
-    token: Token = None,
-    config: Config = None,
-    cluster: Cluster = None,
-    timeout: Timeout = TIMEOUT,
-    as_json: AsJson = False,
-) -> None:
+@reads_options
+def add(*, options: RuleOptions, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
     """Add a rule behind all others; its name is printed. The options are the keys of a rules file.
 
     It lasts until it is removed or the proxy ends. docs/rules.md says what a rule can do, and what
@@ -140,55 +160,27 @@ def add(
     kwire proxy rules add --match "~api Metadata" --direction response --patch topics.name=x
     kwire proxy rules add --preset late-heartbeats --node 2
     """
-    keys = {
-        "name": name,
-        "match": match,
-        "preset": preset,
-        "node": node,
-        "from": since,
-        "to": to,
-        "direction": direction,
-        "delay": _yaml(delay),
-        "bandwidth": bandwidth,
-        "drop": drop or None,
-        "close": close or None,
-        "stall": stall or None,
-        "error": _yaml(error),
-        "patch": dict(_pair(setting) for setting in patch) if patch else None,
-        "probability": probability,
-        "count": count,
-        "after": after,
-        "until": until,
-        "enabled": False if disabled else None,
-    }
-    rule = {key: value for key, value in keys.items() if value is not None}
     from kwire.cli.proxy.rule_commands import check_rule, run_commands
 
-    text = check_rule(rule)
-    target = _target(feed, token, config, cluster, timeout)
+    text = check_rule(options.rule())
+    target = feed.target()
     run_commands(
-        target, [(name or preset or "", "added", lambda at: at.add_rule(text))], as_json=as_json
+        target,
+        [(options.name or options.preset or "", "added", lambda at: at.add_rule(text))],
+        as_json=as_json,
     )
 
 
 @app.command()
-def enable(
-    names: Names,
-    feed: FeedAt = None,
-    token: Token = None,
-    config: Config = None,
-    cluster: Cluster = None,
-    timeout: Timeout = TIMEOUT,
-    as_json: AsJson = False,
-) -> None:
+@reads_options
+def enable(*, names: list[str] = NAMES, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
     """Let rules act again; their counts go on.
 
     \b
     kwire proxy rules enable slow
     """
-    target = _target(feed, token, config, cluster, timeout)
     _each(
-        target,
+        feed,
         names,
         "enabled",
         lambda name: lambda at: at.switch_rule(name, enabled=True),
@@ -197,23 +189,15 @@ def enable(
 
 
 @app.command()
-def disable(
-    names: Names,
-    feed: FeedAt = None,
-    token: Token = None,
-    config: Config = None,
-    cluster: Cluster = None,
-    timeout: Timeout = TIMEOUT,
-    as_json: AsJson = False,
-) -> None:
+@reads_options
+def disable(*, names: list[str] = NAMES, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
     """Stop rules from acting; they keep their order and their counts.
 
     \b
     kwire proxy rules disable slow delay-3f9a
     """
-    target = _target(feed, token, config, cluster, timeout)
     _each(
-        target,
+        feed,
         names,
         "disabled",
         lambda name: lambda at: at.switch_rule(name, enabled=False),
@@ -222,59 +206,28 @@ def disable(
 
 
 @app.command()
-def remove(
-    names: Names,
-    feed: FeedAt = None,
-    token: Token = None,
-    config: Config = None,
-    cluster: Cluster = None,
-    timeout: Timeout = TIMEOUT,
-    as_json: AsJson = False,
-) -> None:
+@reads_options
+def remove(*, names: list[str] = NAMES, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
     """Remove rules. A rule of the rules file returns when its entry in the file changes.
 
     \b
     kwire proxy rules remove slow
     """
-    target = _target(feed, token, config, cluster, timeout)
-    _each(target, names, "removed", lambda name: lambda at: at.remove_rule(name), as_json=as_json)
+    _each(feed, names, "removed", lambda name: lambda at: at.remove_rule(name), as_json=as_json)
 
 
 def _each(
-    target: FeedTarget,
+    feed: FeedChoice,
     names: Sequence[str],
     done: str,
     act: Callable[[str], Callable[[Any], Awaitable[Any]]],
     *,
     as_json: bool,
 ) -> None:
+    target = feed.target()
     from kwire.cli.proxy.rule_commands import run_commands
 
     run_commands(target, [(name, done, act(name)) for name in names], as_json=as_json)
-
-
-def _target(
-    feed: str | None,
-    token: Path | None,
-    config: Path | None,
-    cluster: str | None,
-    timeout: float,
-) -> FeedTarget:
-    from kwire.cli.proxy.feeding import feed_address, feed_token
-
-    try:
-        from kwire.cli.proxy.rule_commands import FeedTarget, target_of_config
-    except ImportError as error:
-        from kwire.proxy.service.feed import explain_import_error
-
-        raise explain_import_error(error) from error
-    if config is not None:
-        if feed is not None or token is not None:
-            raise WrongUsage("--config names the feed: omit --feed and --token.")
-        return target_of_config(config, cluster, timeout)
-    if cluster is not None:
-        raise WrongUsage("--cluster is one of a service's file: give --config as well.")
-    return FeedTarget(feed_address(feed or DEFAULT), feed_token(token), timeout)
 
 
 def _pair(text: str) -> tuple[str, object]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.errors import WrongUsage
+from kwire.cli.errors import usage_errors
 from kwire.cli.flows.display import Display, Selection
 from kwire.cli.log_lines import escape_warnings
 from kwire.cli.printer import Printer
 from kwire.cli.proxy.hold_prompt import HoldPrompt
 from kwire.cli.proxy.service_log import ServiceLog, log, logging_to_stderr
 from kwire.cli.proxy.service_screen import ServiceScreen
-from kwire.errors import InvalidValue
 from kwire.operating_system import raise_open_files_limit
 from kwire.proxy import DecodedFlow, Notice
 from kwire.proxy.service.config import LogLinesConfig, ProxyConfig, ShowConfig, read_config
@@ -37,10 +36,8 @@ def run_file(file: Path) -> None:
 
     Raises WrongUsage for a file that cannot be used, also for rules and scripts that it names.
     """
-    try:
+    with usage_errors(end=""):
         config = read_config(file)
-    except InvalidValue as error:
-        raise WrongUsage(str(error)) from error
     lines = config.log or LogLinesConfig()
     with logging_to_stderr(lines.form, lines.level):
         _run_to_the_end(config, ServiceLog(), file)
@@ -69,10 +66,8 @@ def run_options(config: ProxyConfig) -> None:
 def _run_to_the_end(config: ProxyConfig, report: ReportEvent, file: Path | None = None) -> None:
     # Each connection takes two; others are for files, listeners and the connections of `serve`.
     raise_open_files_limit(2 * config.limits.connections * len(config.clusters) + OTHER_FILES)
-    try:
+    with usage_errors(end=""):  # of a file that an option or the configuration names
         asyncio.run(_run(config, report, file))
-    except InvalidValue as error:  # of a file that an option or the configuration names
-        raise WrongUsage(str(error)) from error
 
 
 async def _run(config: ProxyConfig, report: ReportEvent, file: Path | None = None) -> None:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.evidence import gather_evidence_briefly
 from kwire.cli.findings import findings_table, show_findings
+from kwire.cli.options import option
 from kwire.cli.output import Output
-
-Node = Annotated[
-    int | None,
-    typer.Option("--node", metavar="ID", min=0, help="Does this controller lead, or follow?"),
-]
-Without = Annotated[
-    int | None,
-    typer.Option("--without", metavar="ID", min=0, help="May this controller be restarted?"),
-]
 
 
 @asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
 def check(
-    cluster: ClusterOptions, output: Output, node: Node = None, without_id: Without = None
+    cluster: ClusterOptions,
+    output: Output,
+    node: int | None = option(
+        "--node", metavar="ID", min=0, help="Does this controller lead, or follow?"
+    ),
+    without_id: int | None = option(
+        "--without", metavar="ID", min=0, help="May this controller be restarted?"
+    ),
 ) -> None:
     """Check that the quorum works. Exit code 1 if it does not, for probes and scripts.
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import typer
+from kwire.cli.lazy import command_group
 
-from kwire.cli.lazy import lazy_group
-
-app = typer.Typer(
-    cls=lazy_group(
-        {
-            "status": "kwire.cli.quorum.describe:describe_quorum_status",
-            "replication": "kwire.cli.quorum.describe:describe_quorum_replication",
-            "check": "kwire.cli.quorum.check:check",
-            "upgrade": "kwire.cli.quorum.upgrade:upgrade",
-            "add-controller": "kwire.cli.quorum.voters:add_raft_voter",
-            "remove-controller": "kwire.cli.quorum.voters:remove_raft_voter",
-            "replace": "kwire.cli.quorum.replace_voter:replace_voter",
-            "forget": "kwire.cli.quorum.voters:unregister_controller",
-        }
-    ),
-    help="Describe the metadata quorum and change its voters (KIP-853).",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = command_group(
+    "Describe the metadata quorum and change its voters (KIP-853).",
+    {
+        "status": "kwire.cli.quorum.describe:describe_quorum_status",
+        "replication": "kwire.cli.quorum.describe:describe_quorum_replication",
+        "check": "kwire.cli.quorum.check:check",
+        "upgrade": "kwire.cli.quorum.upgrade:upgrade",
+        "add-controller": "kwire.cli.quorum.voters:add_raft_voter",
+        "remove-controller": "kwire.cli.quorum.voters:remove_raft_voter",
+        "replace": "kwire.cli.quorum.replace_voter:replace_voter",
+        "forget": "kwire.cli.quorum.voters:unregister_controller",
+    },
 )

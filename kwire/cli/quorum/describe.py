@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.output import Column, Output, Table
-from kwire.cli.watching import Watch, ask_and_show
+from kwire.cli.options import option
+from kwire.cli.output import Output, Table, text_columns
+from kwire.cli.watching import WATCH, ask_and_show
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.quorum import QuorumInfo
 
-REPLICAS = [
-    Column(key="nodeId"),
-    Column(key="directoryId"),
-    Column(key="logEndOffset"),
-    Column(key="lag"),
-    Column(key="lastFetchTimestamp"),
-    Column(key="lastCaughtUpTimestamp"),
-    Column(key="status"),
-]
+REPLICAS = text_columns(
+    "nodeId",
+    "directoryId",
+    "logEndOffset",
+    "lag",
+    "lastFetchTimestamp",
+    "lastCaughtUpTimestamp",
+    "status",
+)
 
 
 @asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
-def describe_quorum_status(cluster: ClusterOptions, output: Output, watch: Watch = None) -> None:
+def describe_quorum_status(
+    cluster: ClusterOptions, output: Output, watch: float | None = WATCH
+) -> None:
     """Show who leads the quorum, who votes and who observes.
 
     \b
@@ -56,13 +57,11 @@ def describe_quorum_status(cluster: ClusterOptions, output: Output, watch: Watch
 def describe_quorum_replication(
     cluster: ClusterOptions,
     output: Output,
-    human_readable: Annotated[
-        bool,
-        typer.Option(
-            help="Show times as how long before the leader's clock they were, or as Kafka's ms."
-        ),
-    ] = True,
-    watch: Watch = None,
+    human_readable: bool = option(
+        default=True,
+        help="Show times as how long before the leader's clock they were, or as Kafka's ms.",
+    ),
+    watch: float | None = WATCH,
 ) -> None:
     """Show how far each replica of the metadata log is.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import CommandFailed
+from kwire.cli.options import argument
 from kwire.cli.output import Output
-from kwire.cli.quorum.voter_change import DryRun, plan_document, print_checks
+from kwire.cli.quorum.voter_change import DRY_RUN, plan_document, print_checks
 from kwire.cli.quorum.voters import controllers_of
 from kwire.cli.screen import screen
 from kwire.text.ids import uuid_text
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 def replace_voter(
     cluster: ClusterOptions,
     output: Output,
-    voter_id: Annotated[int, typer.Argument(metavar="ID", help="The node.id of the controller.")],
-    dry_run: DryRun = False,
+    voter_id: int = argument(metavar="ID", help="The node.id of the controller."),
+    dry_run: bool = DRY_RUN,
 ) -> None:
     """Let a controller vote with its new disk in place of the one that it lost (KIP-853).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -10,28 +10,28 @@ from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
 from kwire.cli.errors import WrongUsage
 from kwire.cli.evidence import gather_evidence
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.options import flag
+from kwire.cli.output import Output, Table, number_columns, text_columns
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from kwire.doctor.upgrade_plan import PlanStep
 
-Plan = Annotated[bool, typer.Option("--plan", help="Print the steps; the command does no more.")]
 
 COLOURS = {"done": "green", "next": "yellow", "unknown": "magenta"}
 
 COLUMNS = [
-    Column(key="step", right=True),
-    Column(key="node", right=True),
-    Column(key="state"),
-    Column(key="sentence"),
-    Column(key="evidence"),
-    Column(key="command"),
+    *number_columns("step", "node"),
+    *text_columns("state", "sentence", "evidence", "command"),
 ]
 
 
 @asks_cluster(registry.DESCRIBE_METADATA_QUORUM)
-def upgrade(cluster: ClusterOptions, output: Output, plan: Plan = False) -> None:
+def upgrade(
+    cluster: ClusterOptions,
+    output: Output,
+    plan: bool = flag("--plan", help="Print the steps; the command does no more."),
+) -> None:
     """Plan the upgrade from static to dynamic voters (KIP-853): each step with what is done.
 
     Every node is asked, and nothing is changed: the steps are commands and edits of your own. Run

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
-
-import typer
 
 from kwire.cli.cluster_options import ClusterOptions
 from kwire.cli.confirm import check_answerable, confirm
-from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.errors import CommandFailed, usage_errors
+from kwire.cli.options import flag, option
 from kwire.cli.output import Output
 from kwire.cli.screen import screen
 from kwire.text.ids import parse_uuid, uuid_text
@@ -24,19 +23,12 @@ if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.voter_change_plan import VoterChangePlan
 
-DirectoryId = Annotated[
-    str | None,
-    typer.Option(
-        metavar="UUID",
-        help="Its directory id, as base64, hex or dashed; by default the one the leader knows.",
-    ),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Check it against the cluster, and change nothing.")
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Ask for it even where the checks see a problem.")
-]
+DIRECTORY_ID = option(
+    metavar="UUID",
+    help="Its directory id, as base64, hex or dashed; by default the one the leader knows.",
+)
+DRY_RUN = flag("--dry-run", help="Check it against the cluster, and change nothing.")
+FORCE = flag("--force", help="Ask for it even where the checks see a problem.")
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "red"}
 """By the value of a CheckVerdict."""
@@ -55,12 +47,8 @@ class VoterChangeOptions:
     @property
     def directory_id(self) -> UUID | None:
         """The directory id, parsed; None if none was given. Raises WrongUsage."""
-        from kwire.errors import InvalidValue
-
-        try:
+        with usage_errors():
             return None if self.directory is None else parse_uuid(self.directory)
-        except InvalidValue as error:
-            raise WrongUsage(f"{error}.") from error
 
 
 def change_voters(

@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 from uuid import UUID
-
-import typer
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import Yes, check_answerable, confirm
-from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.confirm import YES, check_answerable, confirm
+from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
+from kwire.cli.options import argument, flag, option, repeated
 from kwire.cli.output import Column, Output, Table
 from kwire.cli.quorum.voter_change import (
-    DirectoryId,
-    DryRun,
-    Force,
+    DIRECTORY_ID,
+    DRY_RUN,
+    FORCE,
     VoterChangeOptions,
     change_voters,
 )
@@ -34,27 +33,21 @@ if TYPE_CHECKING:
 def add_raft_voter(
     cluster: ClusterOptions,
     output: Output,
-    voter_id: Annotated[
-        int | None, typer.Argument(metavar="[ID]", help="The node.id of the controller.")
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Take id, directory id and endpoints from this server.properties of the"
-            " controller, and from meta.properties in its log directory, as Kafka's tool does.",
-        ),
-    ] = None,
-    directory_id: DirectoryId = None,
-    endpoint: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME://HOST:PORT",
-            help="Its controller listener; by default the one it has registered. May be repeated.",
-        ),
-    ] = None,
-    dry_run: DryRun = False,
-    force: Force = False,
+    voter_id: int | None = argument(
+        default=None, metavar="[ID]", help="The node.id of the controller."
+    ),
+    config: Path | None = option(
+        metavar="FILE",
+        help="Take id, directory id and endpoints from this server.properties of the"
+        " controller, and from meta.properties in its log directory, as Kafka's tool does.",
+    ),
+    directory_id: str | None = DIRECTORY_ID,
+    endpoint: list[str] = repeated(
+        metavar="NAME://HOST:PORT",
+        help="Its controller listener; by default the one it has registered. May be repeated.",
+    ),
+    dry_run: bool = DRY_RUN,
+    force: bool = FORCE,
 ) -> None:
     """Make a controller a voter (KIP-853). It must already follow the quorum.
 
@@ -69,7 +62,7 @@ def add_raft_voter(
     if node_id is None:
         raise WrongUsage("give the ID of the controller, or --config with its properties.")
     options = VoterChangeOptions(node_id, directory_id, dry_run, force)
-    endpoints = [*joining.endpoints] if joining else [_endpoint(text) for text in endpoint or []]
+    endpoints = [*joining.endpoints] if joining else [_endpoint(text) for text in endpoint]
     parsed_id = joining.directory_id if joining else options.directory_id
 
     async def plan(admin: AdminClient) -> VoterChangePlan:
@@ -99,11 +92,11 @@ def add_raft_voter(
 def remove_raft_voter(
     cluster: ClusterOptions,
     output: Output,
-    voter_id: Annotated[int, typer.Argument(metavar="ID", help="The node.id of the controller.")],
-    directory_id: DirectoryId = None,
-    dry_run: DryRun = False,
-    force: Force = False,
-    yes: Yes = False,
+    voter_id: int = argument(metavar="ID", help="The node.id of the controller."),
+    directory_id: str | None = DIRECTORY_ID,
+    dry_run: bool = DRY_RUN,
+    force: bool = FORCE,
+    yes: bool = YES,
 ) -> None:
     """Take a controller out of the voters (KIP-853).
 
@@ -141,13 +134,11 @@ def remove_raft_voter(
 def unregister_controller(
     cluster: ClusterOptions,
     output: Output,
-    node_ids: Annotated[
-        list[int], typer.Argument(metavar="ID...", help="The node.id of a controller that is gone.")
-    ],
-    force: Annotated[
-        bool, typer.Option("--force", help="Also one that votes or follows the quorum.")
-    ] = False,
-    yes: Yes = False,
+    node_ids: list[int] = argument(
+        metavar="ID...", help="The node.id of a controller that is gone."
+    ),
+    force: bool = flag("--force", help="Also one that votes or follows the quorum."),
+    yes: bool = YES,
 ) -> None:
     """Unregister controllers that are gone (KIP-1312). Needs Kafka 4.4.
 
@@ -221,12 +212,9 @@ def _read(
     if directory_id or endpoint:
         raise WrongUsage("--config names the directory id and the endpoints: leave theirs out.")
     from kwire.admin.joining_controller import read_controller
-    from kwire.errors import InvalidValue
 
-    try:
+    with usage_errors():
         joining = read_controller(config)
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
     if voter_id not in (None, joining.node_id):
         raise WrongUsage(f"{config} is of node {joining.node_id}, not {voter_id}.")
     return joining
@@ -252,14 +240,11 @@ async def controllers_of(cluster: ClusterOptions, admin: AdminClient) -> AdminCl
 def _endpoint(text: str) -> RaftVoterEndpoint:
     """Parse `CONTROLLER://localhost:9093`. Raises WrongUsage."""
     from kwire.admin.quorum import RaftVoterEndpoint
-    from kwire.errors import InvalidValue
     from kwire.net.address import Address
 
     match = re.fullmatch(r"(?P<name>[\w.-]+)://(?P<address>.+)", text)
     if match is None:
         raise WrongUsage(f"{text!r} is no endpoint: write NAME://HOST:PORT, NAME as in listeners.")
-    try:
+    with usage_errors():
         address = Address.parse(match["address"])
-    except InvalidValue as error:
-        raise WrongUsage(f"{error}.") from error
     return RaftVoterEndpoint(name=match["name"], host=address.host, port=address.port)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from kwire.cli.errors import WrongUsage
-from kwire.cli.flows.options import AsJson, From, To, expression
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.flows.options import AS_JSON, TimeRange, expression
+from kwire.cli.options import flag, option, reads_options, repeated
 from kwire.cli.tls_options import client_security, client_tls, server_tls
 
 if TYPE_CHECKING:
@@ -19,74 +18,45 @@ if TYPE_CHECKING:
 _NODE_ADDRESS = re.compile(r"(?:(?P<id>\d{1,10})@)?(?P<address>[^@]+)")
 
 
+@reads_options
 def replay(
-    client: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE|DIR", help="Send the requests of this capture; repeatable."),
-    ] = None,
-    server: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE|DIR", help="Answer from this capture; repeatable."),
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[ID@]HOST:PORT",
-            help="Send what was for node ID here, or all that is for no other; repeatable.",
-        ),
-    ] = None,
-    listen: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[ID@]HOST:PORT", help="Stand here for node ID, or for all others; repeatable."
-        ),
-    ] = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            metavar="EXPRESSION",
-            help="Of these flows; without it what nodes asked each other is not sent.",
-        ),
-    ] = None,
-    since: From = None,
-    until: To = None,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Send as fast as possible, not at the recorded pace.")
-    ] = False,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATH", help="No difference: a field, also *_name; repeatable."),
-    ] = None,
-    upstream_tls: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CA[,CERT,KEY]", help="Speak TLS there; `system` for the system's authorities."
-        ),
-    ] = None,
-    command_config: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="TLS and SASL of the connections: a client.properties of Kafka's.",
-        ),
-    ] = None,
-    listen_tls: Annotated[
-        str | None,
-        typer.Option(metavar="CERT,KEY[,CA]", help="Speak TLS with the clients of --server."),
-    ] = None,
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact", help="Differences of times, epochs and ids count, and grown offsets."
-        ),
-    ] = False,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose", "-v", help="Show all requests sent; with --server the whole messages."
-        ),
-    ] = False,
-    as_json: AsJson = False,
+    *,
+    client: list[Path] = repeated(
+        metavar="FILE|DIR", help="Send the requests of this capture; repeatable."
+    ),
+    server: list[Path] = repeated(metavar="FILE|DIR", help="Answer from this capture; repeatable."),
+    target: list[str] = repeated(
+        metavar="[ID@]HOST:PORT",
+        help="Send what was for node ID here, or all that is for no other; repeatable.",
+    ),
+    listen: list[str] = repeated(
+        metavar="[ID@]HOST:PORT", help="Stand here for node ID, or for all others; repeatable."
+    ),
+    only: str | None = option(
+        metavar="EXPRESSION",
+        help="Of these flows; without it what nodes asked each other is not sent.",
+    ),
+    times: TimeRange,
+    fast: bool = flag("--fast", help="Send as fast as possible, not at the recorded pace."),
+    ignore: list[str] = repeated(
+        metavar="PATH", help="No difference: a field, also *_name; repeatable."
+    ),
+    upstream_tls: str | None = option(
+        metavar="CA[,CERT,KEY]", help="Speak TLS there; `system` for the system's authorities."
+    ),
+    command_config: Path | None = option(
+        metavar="FILE", help="TLS and SASL of the connections: a client.properties of Kafka's."
+    ),
+    listen_tls: str | None = option(
+        metavar="CERT,KEY[,CA]", help="Speak TLS with the clients of --server."
+    ),
+    exact: bool = flag(
+        "--exact", help="Differences of times, epochs and ids count, and grown offsets."
+    ),
+    verbose: bool = flag(
+        "--verbose", "-v", help="Show all requests sent; with --server the whole messages."
+    ),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Send recorded requests again, or answer as recorded.
 
@@ -117,15 +87,15 @@ def replay(
         targets = Targets(
             addresses=addresses_by_node(target), security=_security(upstream_tls, command_config)
         )
-        reading = CaptureReading(captures=client, since=since, until=until)
-        ignored = (tuple(ignore or ()), not exact)
+        reading = CaptureReading(captures=client, times=times)
+        ignored = (tuple(ignore), not exact)
         send(reading, targets, selected, ignored, fast=fast, verbose=verbose, as_json=as_json)
     else:
         if not listen or target or ignore or exact or upstream_tls or command_config:
             raise WrongUsage("--server takes --listen HOST:PORT, and nothing that compares.")
         from kwire.cli.replay.server import serve
 
-        reading = CaptureReading(captures=server or [], since=since, until=until, selected=selected)
+        reading = CaptureReading(captures=server, times=times, selected=selected)
         own = None if listen_tls is None else server_tls(listen_tls.split(","))
         serve(reading, addresses_by_node(listen), own, fast=fast, verbose=verbose, as_json=as_json)
 
@@ -144,7 +114,6 @@ def _security(upstream_tls: str | None, command_config: Path | None) -> Security
 
 def addresses_by_node(texts: list[str]) -> dict[int | None, Address]:
     """Parse addresses by the node they stand for, None for all others. Raises WrongUsage."""
-    from kwire.errors import InvalidValue
     from kwire.net.address import Address
 
     by_node: dict[int | None, Address] = {}
@@ -155,8 +124,6 @@ def addresses_by_node(texts: list[str]) -> dict[int | None, Address]:
         node_id = None if match["id"] is None else int(match["id"])
         if node_id in by_node:
             raise WrongUsage(f"{text!r} is a second address for the same nodes.")
-        try:
+        with usage_errors():
             by_node[node_id] = Address.parse(match["address"])
-        except InvalidValue as error:
-            raise WrongUsage(f"{error}.") from error
     return by_node

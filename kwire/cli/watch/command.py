@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from kwire.cli.errors import WrongUsage
-from kwire.cli.flows.options import AsJson, Hidden, Only, Verbose, View, display
+from kwire.cli.flows.options import AS_JSON, VERBOSE, VIEW, ApiChoice
+from kwire.cli.options import argument, flag, option, reads_options
 from kwire.cli.proxy.feeding import feed_address, feed_token
 
 if TYPE_CHECKING:
@@ -19,31 +18,24 @@ if TYPE_CHECKING:
 DEFAULT = "127.0.0.1:9900"
 
 
+@reads_options
 def watch(
-    address: Annotated[
-        str, typer.Argument(metavar="HOST:PORT", help="What `kwire proxy --feed` was given.")
-    ] = DEFAULT,
-    view: View = None,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Print a line a flow, as in a pipe, and no screen.")
-    ] = False,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-    api: Only = None,
-    no_api: Hidden = None,
-    backlog: Annotated[
-        int, typer.Option(min=0, max=1000, help="Show so many earlier events first.")
-    ] = 200,
-    web: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PORT", min=1, max=65535, help="Serve the screen to browsers of this machine."
-        ),
-    ] = None,
-    token: Annotated[
-        Path | None,
-        typer.Option("--token", metavar="FILE", help="The token that `--feed-token` was given."),
-    ] = None,
+    *,
+    address: str = argument(
+        default=DEFAULT, metavar="HOST:PORT", help="What `kwire proxy --feed` was given."
+    ),
+    view: str | None = VIEW,
+    plain: bool = flag("--plain", help="Print a line a flow, as in a pipe, and no screen."),
+    as_json: bool = AS_JSON,
+    verbose: bool = VERBOSE,
+    apis: ApiChoice,
+    backlog: int = option(default=200, min=0, max=1000, help="Show so many earlier events first."),
+    web: int | None = option(
+        metavar="PORT", min=1, max=65535, help="Serve the screen to browsers of this machine."
+    ),
+    token: Path | None = option(
+        "--token", metavar="FILE", help="The token that `--feed-token` was given."
+    ),
 ) -> None:
     """Show the traffic of a proxy that has a --feed.
 
@@ -58,9 +50,11 @@ def watch(
     kwire watch --plain --json | jq .api
     kwire watch --web 8080
     """
+    from kwire.cli.flows.display import Display
+
     proxy, secret = feed_address(address), feed_token(token)
-    output = display(api, no_api, view, verbose=verbose, as_json=as_json)
-    lines = plain or as_json or verbose or bool(api or no_api)
+    output = Display(apis.selection(view), verbose=verbose, as_json=as_json)
+    lines = plain or as_json or verbose or bool(apis.api or apis.no_api)
     if web is not None and lines:
         raise WrongUsage(
             "--web serves the screen: it allows --view, but no options of printed lines."

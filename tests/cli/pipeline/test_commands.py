@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kwire.capture import CaptureFile, RecordEncoder
-from kwire.cli.pipeline.analyse import analysed_period
+from kwire.cli.pipeline.analyse import PeriodOptions
 from kwire.cli.pipeline.commands import spark_sentence
 from kwire.cli.pipeline.interruption import Interruption
 from kwire.pipeline.ingest import readable
@@ -84,7 +84,7 @@ def test_a_period_that_is_none_is_wrong_usage(
 
 
 def test_times_without_a_zone_are_utc() -> None:
-    period = analysed_period("2026-11-26T03:00", "2026-11-26T05:00+01:00")
+    period = PeriodOptions(begin="2026-11-26T03:00", end="2026-11-26T05:00+01:00").period()
     assert (period.begin, period.end) == (
         datetime(2026, 11, 26, 3, tzinfo=UTC),
         datetime(2026, 11, 26, 4, tzinfo=UTC),

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
+from kwire.cli.controller.options import QuorumOptions
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.log_lines import log_to_stderr
 from kwire.cli.screen import print_json, screen
@@ -69,32 +69,16 @@ async def _set(event: asyncio.Event) -> None:
     await event.wait()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumOptions:
-    """The options of `kwire controller quorum`."""
-
-    size: int
-    folder: Path | None
-    release: str | None
-    properties_file: Path | None
-    properties: list[str]
-    scram_file: Path | None
-    brokers: int
-    kafka_version: str | None
-    kafka: Path | None
-    as_json: bool
-
-
-def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
-    """Run a quorum of controllers. metrics: `host:port` to serve those of all of them at."""
-    address = _metrics_address(metrics)
+def run_quorum(options: QuorumOptions) -> None:
+    """Run a quorum of controllers."""
+    address = _metrics_address(options.metrics)
     folder = options.folder
     if folder is not None and any(folder.glob("node-*")):
         raise CommandFailed(f"{folder} has nodes already: give an empty folder")
     if not options.brokers and (options.kafka or options.kafka_version):
         raise WrongUsage("--kafka and --kafka-version are about brokers: add --brokers N.")
-    properties = _properties(options.properties_file, options.properties)
-    scram = first_credentials(options.scram_file)
+    properties = _properties(options.properties, options.property)
+    scram = first_credentials(options.add_scram_file)
     log_to_stderr()
     console = screen(stderr=True)
     brokers = LocalBrokers(
@@ -107,7 +91,7 @@ def run_quorum(options: QuorumOptions, metrics: str | None) -> None:
     quorum = Quorum(
         options.size,
         folder=folder,
-        release=options.release,
+        release=options.release_version,
         metered=address is not None,
         properties=properties,
         scram=scram,

@@ -1,0 +1,1 @@
+"""`kwire controller`: KRaft controllers of kwire's own."""

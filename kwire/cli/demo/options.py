@@ -1,0 +1,19 @@
+"""The options of `kwire demo`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kwire.cli.options import flag, option
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOptions:
+    """The options of `kwire demo`, and of the demo with real Kafka."""
+
+    seconds: float = option(
+        default=5.0, min=0, help="Watch the nodes for so long after the last step."
+    )
+    keep: bool = flag("--keep", help="Let it run until Ctrl-C, to try commands against it.")
+    every: bool = flag("--all", help="Show every RPC, also those that repeat all the time.")
+    verbose: bool = flag("--verbose", "-v", help="Show the admin's messages field by field.")
