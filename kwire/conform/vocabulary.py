@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
-_KIPS = "https://cwiki.apache.org/confluence/display/KAFKA/KIP-"
-
 
 @dataclass(frozen=True, slots=True)
 class SentenceSource:

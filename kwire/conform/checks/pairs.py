@@ -22,7 +22,6 @@ from kwire.messages.registry import api_key, api_name, request, response
 SECTION = CheckSection("pairs/answers", "Every pair of an API and a version that is offered")
 
 _PRODUCE = api_key("Produce")
-_API_VERSIONS = api_key("ApiVersions")
 _SASL = frozenset({api_key("SaslHandshake"), api_key("SaslAuthenticate")})
 _UNKNOWN_TAG = 7_777
 

@@ -140,13 +140,13 @@ def test_partitions_are_not_added_when_the_quota_is_used_up(quota: Lab) -> None:
     assert grow(quota, {"topic-2": 31}) == (0, [OK])
 
 
-def test_topics_grow_in_the_order_in_which_java_keeps_their_names(quota: Lab) -> None:
+def test_topics_grow_in_the_order_of_the_request(quota: Lab) -> None:
     names = [f"grow-3-{letter}" for letter in "abc"]
     create(quota, dict.fromkeys(names, 1), by=UNBOUNDED)
     topics = [CreatePartitionsTopic(name=name, count=31, assignments=None) for name in names]
     answer = quota.ask(CreatePartitionsRequest(timeout_ms=9000, topics=topics), principal=THROTTLED)
     codes = {topic.name: topic.error_code for topic in answer.results}
-    assert codes == {"grow-3-c": OK, "grow-3-b": EXCEEDED, "grow-3-a": EXCEEDED}
+    assert codes == {"grow-3-a": OK, "grow-3-b": EXCEEDED, "grow-3-c": EXCEEDED}
 
 
 def test_clients_of_old_versions_add_partitions_and_are_throttled(quota: Lab) -> None:

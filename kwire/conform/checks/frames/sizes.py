@@ -24,7 +24,6 @@ _RECEIVE = kafka("NetworkReceive.readFrom")
 _HEADER = kafka("RequestHeader.parse")
 _LIMIT = 100 * 1024 * 1024
 """Kafka's socket.request.max.bytes."""
-_DESCRIBE_CLUSTER = 60
 _MEBIBYTE = bytes(1 << 20)
 
 

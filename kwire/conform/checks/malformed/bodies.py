@@ -28,7 +28,6 @@ SECTION = CheckSection("malformed/body", "Bodies that cannot be read")
 
 _TYPES = guide("Protocol Primitive Types")
 _TAGS = kip(482, "Serializing tagged fields")
-_LAST_BYTE = "without-1"
 _DESCRIBE_CLUSTER = api_key("DescribeCluster")
 _NAME = b"\x06kwire\x021"
 """The body of ApiVersions v3 without its tagged fields."""
