@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_type_hints
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
@@ -40,33 +40,6 @@ from kwire.controller.handlers import (
 )
 from kwire.controller.handlers.result import ControllerContext, ControllerEvent, ControllerResult
 from kwire.errors import ApiError
-from kwire.messages.a19_create_topics import CreateTopicsRequest
-from kwire.messages.a20_delete_topics import DeleteTopicsRequest
-from kwire.messages.a29_describe_acls import DescribeAclsRequest
-from kwire.messages.a30_create_acls import CreateAclsRequest
-from kwire.messages.a31_delete_acls import DeleteAclsRequest
-from kwire.messages.a32_describe_configs import DescribeConfigsRequest
-from kwire.messages.a33_alter_configs import AlterConfigsRequest
-from kwire.messages.a37_create_partitions import CreatePartitionsRequest
-from kwire.messages.a38_create_delegation_token import CreateDelegationTokenRequest
-from kwire.messages.a39_renew_delegation_token import RenewDelegationTokenRequest
-from kwire.messages.a40_expire_delegation_token import ExpireDelegationTokenRequest
-from kwire.messages.a43_elect_leaders import ElectLeadersRequest
-from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
-from kwire.messages.a45_alter_partition_reassignments import AlterPartitionReassignmentsRequest
-from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
-from kwire.messages.a49_alter_client_quotas import AlterClientQuotasRequest
-from kwire.messages.a51_alter_user_scram_credentials import AlterUserScramCredentialsRequest
-from kwire.messages.a56_alter_partition import AlterPartitionRequest
-from kwire.messages.a57_update_features import UpdateFeaturesRequest
-from kwire.messages.a60_describe_cluster import DescribeClusterRequest
-from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
-from kwire.messages.a63_broker_heartbeat import BrokerHeartbeatRequest
-from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
-from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
-from kwire.messages.a70_controller_registration import ControllerRegistrationRequest
-from kwire.messages.a73_assign_replicas_to_dirs import AssignReplicasToDirsRequest
-from kwire.messages.a94_unregister_controller import UnregisterControllerRequest
 from kwire.messages.access_control import AclOperation
 from kwire.messages.error_response import error_response
 
@@ -110,137 +83,65 @@ class Handler:
         return error_response(request, version, error.code, error.message)
 
 
-Handle = Callable[[Any, ControllerContext], ControllerResult]
-
-
-def _write(
-    request: type[Request], handle: Handle, versions: str, needs: AclOperation | None = None
+def _api(
+    module: Any,
+    versions: str,
+    needs: AclOperation | None = None,
+    *,
+    reads: bool = False,
+    has_deadline: bool = False,
+    needs_authorizer: bool = False,
 ) -> Handler:
-    """Register an API that only the active controller answers, when everything is committed."""
+    """Return the handler of the API whose requests a module takes.
+
+    reads: every controller answers, from what is committed; else only the active one, when
+    everything is committed. A module with a function `event` says so of each request.
+    """
+    event = ControllerEvent.READ if reads else ControllerEvent.WRITE
     return Handler(
-        request=request,
+        request=get_type_hints(module.handle)["request"],
         versions=Versions(versions),
-        handle=handle,
+        handle=module.handle,
         needs=needs,
+        writes=not reads,
+        needs_authorizer=needs_authorizer,
+        has_deadline=has_deadline,
+        event=getattr(module, "event", lambda request, context: event),
     )
-
-
-def _asking(event: EventOf, handler: Handler) -> Handler:
-    """Register an API some of whose requests every controller answers."""
-    return replace(handler, event=event)
-
-
-def _timed(handler: Handler) -> Handler:
-    """Register an API whose requests say how long they may take."""
-    return replace(handler, has_deadline=True)
-
-
-def _read(
-    request: type[Request], handle: Handle, versions: str, needs: AclOperation | None = None
-) -> Handler:
-    """Register an API that every controller answers, from what is committed."""
-    handler = _write(request, handle, versions, needs)
-    return replace(handler, writes=False, event=lambda request, context: ControllerEvent.READ)
-
-
-def _of_acls(handler: Handler) -> Handler:
-    """Register an API that only nodes with an authorizer answer."""
-    return replace(handler, needs_authorizer=True)
 
 
 ALTER, DESCRIBE = AclOperation.ALTER, AclOperation.DESCRIBE
 ALTER_CONFIGS = AclOperation.ALTER_CONFIGS
 CLUSTER_ACTION = AclOperation.CLUSTER_ACTION
 
-HANDLERS: Mapping[int, Handler] = MappingProxyType(
-    {
-        handler.key: handler
-        for handler in (
-            _timed(
-                _asking(
-                    create_topics.event, _write(CreateTopicsRequest, create_topics.handle, "2-7")
-                )
-            ),
-            _timed(
-                _asking(
-                    delete_topics.event, _write(DeleteTopicsRequest, delete_topics.handle, "1-6")
-                )
-            ),
-            _of_acls(_read(DescribeAclsRequest, describe_acls.handle, "1-3", DESCRIBE)),
-            _of_acls(_write(CreateAclsRequest, create_acls.handle, "1-3", ALTER)),
-            _of_acls(_write(DeleteAclsRequest, delete_acls.handle, "1-3", ALTER)),
-            _read(DescribeConfigsRequest, describe_configs.handle, "1-4"),
-            _asking(alter_configs.event, _write(AlterConfigsRequest, alter_configs.handle, "0-2")),
-            _timed(
-                _asking(
-                    create_partitions.event,
-                    _write(CreatePartitionsRequest, create_partitions.handle, "0-3"),
-                )
-            ),
-            _asking(
-                create_delegation_token.event,
-                _write(CreateDelegationTokenRequest, create_delegation_token.handle, "1-3"),
-            ),
-            _asking(
-                renew_delegation_token.event,
-                _write(RenewDelegationTokenRequest, renew_delegation_token.handle, "1-2"),
-            ),
-            _asking(
-                expire_delegation_token.event,
-                _write(ExpireDelegationTokenRequest, expire_delegation_token.handle, "1-2"),
-            ),
-            _timed(
-                _asking(
-                    elect_leaders.event,
-                    _write(ElectLeadersRequest, elect_leaders.handle, "0-2", ALTER),
-                )
-            ),
-            _asking(
-                incremental_alter_configs.event,
-                _write(IncrementalAlterConfigsRequest, incremental_alter_configs.handle, "0-1"),
-            ),
-            _timed(
-                _asking(
-                    alter_partition_reassignments.event,
-                    _write(
-                        AlterPartitionReassignmentsRequest,
-                        alter_partition_reassignments.handle,
-                        "0-1",
-                        ALTER,
-                    ),
-                )
-            ),
-            _read(
-                ListPartitionReassignmentsRequest,
-                list_partition_reassignments.handle,
-                "0",
-                DESCRIBE,
-            ),
-            _write(AlterClientQuotasRequest, alter_client_quotas.handle, "0-1", ALTER_CONFIGS),
-            _write(
-                AlterUserScramCredentialsRequest, alter_user_scram_credentials.handle, "0", ALTER
-            ),
-            _asking(
-                alter_partition.event,
-                _write(AlterPartitionRequest, alter_partition.handle, "2-3", CLUSTER_ACTION),
-            ),
-            _write(UpdateFeaturesRequest, update_features.handle, "0-2", ALTER),
-            _read(DescribeClusterRequest, describe_cluster.handle, "0-2"),
-            _write(BrokerRegistrationRequest, broker_registration.handle, "0-4", CLUSTER_ACTION),
-            _write(BrokerHeartbeatRequest, broker_heartbeat.handle, "0-2", CLUSTER_ACTION),
-            _write(UnregisterBrokerRequest, unregister_broker.handle, "0", ALTER),
-            _write(AllocateProducerIdsRequest, allocate_producer_ids.handle, "0", CLUSTER_ACTION),
-            _write(
-                ControllerRegistrationRequest,
-                controller_registration.handle,
-                "0",
-                CLUSTER_ACTION,
-            ),
-            _write(
-                AssignReplicasToDirsRequest, assign_replicas_to_dirs.handle, "0", CLUSTER_ACTION
-            ),
-            _write(UnregisterControllerRequest, unregister_controller.handle, "0", ALTER),
-        )
-    }
+_HANDLERS = (
+    _api(create_topics, "2-7", has_deadline=True),
+    _api(delete_topics, "1-6", has_deadline=True),
+    _api(describe_acls, "1-3", DESCRIBE, reads=True, needs_authorizer=True),
+    _api(create_acls, "1-3", ALTER, needs_authorizer=True),
+    _api(delete_acls, "1-3", ALTER, needs_authorizer=True),
+    _api(describe_configs, "1-4", reads=True),
+    _api(alter_configs, "0-2"),
+    _api(create_partitions, "0-3", has_deadline=True),
+    _api(create_delegation_token, "1-3"),
+    _api(renew_delegation_token, "1-2"),
+    _api(expire_delegation_token, "1-2"),
+    _api(elect_leaders, "0-2", ALTER, has_deadline=True),
+    _api(incremental_alter_configs, "0-1"),
+    _api(alter_partition_reassignments, "0-1", ALTER, has_deadline=True),
+    _api(list_partition_reassignments, "0", DESCRIBE, reads=True),
+    _api(alter_client_quotas, "0-1", ALTER_CONFIGS),
+    _api(alter_user_scram_credentials, "0", ALTER),
+    _api(alter_partition, "2-3", CLUSTER_ACTION),
+    _api(update_features, "0-2", ALTER),
+    _api(describe_cluster, "0-2", reads=True),
+    _api(broker_registration, "0-4", CLUSTER_ACTION),
+    _api(broker_heartbeat, "0-2", CLUSTER_ACTION),
+    _api(unregister_broker, "0", ALTER),
+    _api(allocate_producer_ids, "0", CLUSTER_ACTION),
+    _api(controller_registration, "0", CLUSTER_ACTION),
+    _api(assign_replicas_to_dirs, "0", CLUSTER_ACTION),
+    _api(unregister_controller, "0", ALTER),
 )
+HANDLERS: Mapping[int, Handler] = MappingProxyType({handler.key: handler for handler in _HANDLERS})
 """By API key; the versions are those of a 4.4 controller. Other APIs are not advertised."""
