@@ -26,7 +26,7 @@ from statistics import median
 import admin_cluster
 from admin_concurrency import OPERATIONS, ConcurrencyRun
 from kwire.testing.local_kafka.jars import class_path
-from kwire.testing.local_kafka.java import java
+from kwire.testing.local_kafka.local import java
 from measured_process import MeasuredRun, run_measured
 from performance_page import write_section
 from real_kafka import Cluster, launcher

@@ -21,7 +21,7 @@ from statistics import median
 from subprocess import DEVNULL
 
 from kwire.testing.local_kafka.jars import class_path
-from kwire.testing.local_kafka.java import java
+from kwire.testing.local_kafka.local import java
 from performance_page import write_section
 from real_kafka import Cluster, Layout, launcher
 

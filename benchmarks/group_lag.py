@@ -27,7 +27,7 @@ from kwire.admin.topics import NewTopic
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
 from kwire.testing.local_kafka.jars import class_path
-from kwire.testing.local_kafka.java import java
+from kwire.testing.local_kafka.local import java
 from performance_page import write_section
 from real_kafka import Cluster, Layout, launcher
 

@@ -11,6 +11,8 @@ from functools import partial
 from typing import Any, Self
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import AuthFailedError, SessionClosedRequireSaslError
+from kazoo.protocol.serialization import SASL
 from kazoo.protocol.states import EventType, KazooState, KeeperState
 from kazoo.retry import KazooRetry
 
@@ -23,7 +25,6 @@ from kwire.zookeeper.errors import (
     ZooKeeperUnreachable,
 )
 from kwire.zookeeper.kazoo_handler import HAS_POLL, KazooHandler
-from kwire.zookeeper.kazoo_login import end_logins_without_sasl, is_login_refused
 from kwire.zookeeper.kazoo_requests import (
     connection_lost,
     first_failure,
@@ -38,6 +39,31 @@ from kwire.zookeeper.paths import check_path, join
 from kwire.zookeeper.reachability import FailedAttempt, ServerReachability
 from kwire.zookeeper.settings import ZooKeeperSettings
 from kwire.zookeeper.silence_limit import SilenceLimit
+
+
+def is_login_refused(error: BaseException | None) -> bool:
+    """True for the refusal of a server that wants SASL of every session.
+
+    kazoo ends its thread by it, where it has a state for the refusal of other servers.
+    """
+    return isinstance(error, SessionClosedRequireSaslError)
+
+
+def end_logins_without_sasl(client: KazooClient) -> None:
+    """Refuse the second empty token of a login.
+
+    A server without SASL answers the first one by nothing, and kazoo would answer that without end.
+    """
+    connection = client._connection
+    submit = connection._submit
+
+    def submit_token(request: Any, timeout: float, xid: int | None = None) -> None:
+        if isinstance(request, SASL) and not request.challenge and xid != 1:
+            raise AuthFailedError
+        submit(request, timeout, xid)
+
+    connection._submit = submit_token
+
 
 IN_FLIGHT = 1000 if HAS_POLL else 128
 """Requests that are given to kazoo at once. Its way to wake its thread is a byte in a socket for

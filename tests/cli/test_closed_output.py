@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kwire.cli.closed_output import is_closed, sleep_while_read
+from kwire.cli.migration.watch import is_closed, sleep_while_read
 
 
 async def test_a_sleep_ends_when_the_reader_goes(monkeypatch: pytest.MonkeyPatch) -> None:

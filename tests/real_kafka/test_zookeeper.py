@@ -10,7 +10,7 @@ import pytest
 
 from kwire.testing.local_kafka.errors import NodeFailed
 from kwire.testing.local_kafka.jars import class_path
-from kwire.testing.local_kafka.java import java
+from kwire.testing.local_kafka.local import java
 from kwire.testing.local_kafka.local_site import run_tool
 from real_kafka import Launcher
 from real_kafka.zookeeper import ZooKeeperServer, four_letter_word

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from kwire.cli.closed_output import sleep_while_read
 from kwire.cli.errors import finite
 from kwire.cli.event_loop import run
 from kwire.cli.migration.options import MigrationOptions, asks_both_sides
@@ -25,6 +24,37 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from kwire.migration.operator.status import MigrationStatus
+import asyncio
+import select
+from typing import TextIO
+
+LOOK = 0.5
+"""Seconds between two looks."""
+
+
+def is_closed(stream: TextIO) -> bool:
+    """True if the other end of a pipe is closed; False if the system does not tell (Windows)."""
+    if not hasattr(select, "poll"):
+        return False
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # a stream in memory
+        return False
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+
+
+async def sleep_while_read(seconds: float) -> None:
+    """Sleep. Raises BrokenPipeError soon after stdout is closed, as printing would."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while not is_closed(sys.stdout):
+        rest = end - loop.time()
+        if rest <= 0:
+            return
+        await asyncio.sleep(min(LOOK, rest))
+    raise BrokenPipeError
 
 
 @asks_both_sides

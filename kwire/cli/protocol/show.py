@@ -15,6 +15,67 @@ from kwire.cli.protocol.commands import (
 
 if TYPE_CHECKING:
     from kwire.protocol import MessageFact
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kwire.codec.declaration import Message
+    from kwire.codec.fields import FieldType, StructClass
+from typing import TYPE_CHECKING
+
+from kwire.protocol.comparison import message_text
+from kwire.protocol.field_comparison import field_text
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from kwire.protocol import FieldFact, MessageFact
+
+
+def fields_tree(fact: MessageFact) -> Tree:
+    """Return a tree to print."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    heading = f"{fact.name}: {message_text(fact)}, flexible {fact.flexible_versions}"
+    tree = Tree(heading, style="bold", guide_style="not bold dim")
+    if fact.description:
+        tree.add(Text(fact.description, style="not bold dim"))
+    _grow(tree, fact.fields)
+    return tree
+
+
+def _grow(tree: Tree, fields: tuple[FieldFact, ...]) -> None:
+    from rich.text import Text
+
+    for field in fields:
+        type_name, _, rest = field_text(field).partition(", ")
+        line = Text.assemble(field.name, ": ", (type_name, "cyan"), f", {rest}")
+        _grow(tree.add(line, style="not bold"), field.fields)
+
+
+def declaration_text(cls: type[Message]) -> str:
+    """Return the source of a class and of every struct inside it, in the module's order."""
+    classes = {struct: inspect.getsource(struct).rstrip() for struct in dict.fromkeys(_inside(cls))}
+    ordered = sorted(classes, key=lambda struct: inspect.getsourcelines(struct)[1])
+    return "\n\n\n".join(classes[struct] for struct in ordered)
+
+
+def _inside(cls: StructClass) -> Iterator[StructClass]:
+    for field in cls.fields.values():
+        yield from _structs(field.type)
+    yield cls
+
+
+def _structs(node: FieldType) -> Iterator[StructClass]:
+    from kwire.codec.fields import ArrayOf, Nullable, StructOf
+
+    match node:
+        case StructOf(cls=cls):
+            yield from _inside(cls)
+        case ArrayOf(element=inner) | Nullable(inner=inner):
+            yield from _structs(inner)
 
 
 @reads_options
@@ -110,7 +171,6 @@ def _list(output: Output, release: str | None, *, every: bool) -> None:
 def _show_fields(name: str, release: str | None, output: Output) -> None:
     import msgspec
 
-    from kwire.cli.protocol.fields import fields_tree
     from kwire.cli.screen import screen
 
     rows = _layouts(name, release)
@@ -157,7 +217,6 @@ def _show_version(name: str, version: int, output: Output) -> None:
 
 
 def _show_declaration(name: str) -> None:
-    from kwire.cli.protocol.declaration import declaration_text
     from kwire.messages.registry import message
     from kwire.protocol.release_facts import named
 

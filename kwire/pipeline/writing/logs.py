@@ -19,7 +19,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from kwire import message
+from kwire.messages.index import METADATA_RECORDS
 from kwire.pipeline.arrow_tasks import RecordBatches, map_batches
+from kwire.pipeline.columns import struct_of
 from kwire.pipeline.opening import opened
 from kwire.pipeline.reading.identity import log_identity
 from kwire.pipeline.reading.logged import LOGGED, read_logged
@@ -32,8 +35,9 @@ from kwire.pipeline.store.location import new_file
 from kwire.pipeline.store.sources import LOG, Stretch, joined
 from kwire.pipeline.tables.partitions import partitions
 from kwire.pipeline.tables.quorum import quorum_of_logs
-from kwire.pipeline.tables.records import records
+from kwire.pipeline.tables.shape import shaped
 from kwire.pipeline.tables.verdicts import log_verdicts
+from kwire.pipeline.typed import CONTROL_RECORDS, column_name
 from kwire.pipeline.writing.captures import IngestStep, Written
 from kwire.pipeline.writing.reports import (
     REPORT,
@@ -45,6 +49,20 @@ from kwire.pipeline.writing.reports import (
     together,
 )
 from kwire.pipeline.writing.target import WriteTarget, mark, removed_if_given_up
+
+
+def records(logged: DataFrame) -> DataFrame:
+    """Return a row for every row of LOGGED."""
+    names = [*METADATA_RECORDS.values(), *CONTROL_RECORDS.values()]
+    columns = {
+        column_name(name): f.when(
+            f.col("name") == name, f.from_json("body", struct_of(message(name)))
+        )
+        for name in names
+        if message(name).fields
+    }
+    return shaped(logged.withColumns(columns), "records")
+
 
 OF_LOGS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "records": records,

@@ -1,15 +1,27 @@
 """The launcher of nodes as processes of a local Java."""
 
 import os
+from pathlib import Path
 
+from kwire.java import JavaNeeds, JavaNotFound, find_java
 from kwire.testing.local_kafka.class_data import node_options, tool_options
-from kwire.testing.local_kafka.errors import KafkaUnavailable
+from kwire.testing.local_kafka.errors import KafkaJavaNotFound, KafkaUnavailable
 from kwire.testing.local_kafka.guard import Guard
 from kwire.testing.local_kafka.installed import InstalledKafka
 from kwire.testing.local_kafka.jars import class_path, tools_class_path
-from kwire.testing.local_kafka.java import java
 from kwire.testing.local_kafka.local_site import LocalSite
 from kwire.testing.local_kafka.maven import Progress
+
+NEEDS = JavaNeeds(program="Kafka", oldest=17, extra="kafka")
+"""Kafka 4's brokers and tools are compiled for Java 17."""
+
+
+def java() -> Path:
+    """Return the `java` binary to run Kafka with. Raises KafkaJavaNotFound."""
+    try:
+        return find_java(NEEDS)
+    except JavaNotFound as error:
+        raise KafkaJavaNotFound(str(error)) from None
 
 
 class LocalLauncher:

@@ -3,7 +3,7 @@
 import pytest
 
 from kwire.cli.protocol.construct_tree import as_data
-from kwire.cli.protocol.declaration import declaration_text
+from kwire.cli.protocol.show import declaration_text
 from kwire.codec.compiler import source
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.registry import all_messages, names
