@@ -9,7 +9,7 @@ import pytest
 from kwire.cli.findings import findings_table, show_findings
 from kwire.cli.migration.plan import print_steps
 from kwire.cli.output import Column, Output, Table
-from kwire.cli.protocol.show import show
+from kwire.cli.protocol.commands import app
 from kwire.cli.proxy.rule_commands import print_rules
 from kwire.cli.quorum.screen import REPLICATION, print_replication, print_status
 from kwire.migration.operator.findings.preflight import NO_TOPIC_ID
@@ -69,7 +69,7 @@ def test_long_endpoints_go_on_in_the_next_line(capsys: pytest.CaptureFixture[str
 
 
 def test_apis_are_listed_with_their_whole_names(capsys: pytest.CaptureFixture[str]) -> None:
-    show()
+    app(["show"], standalone_mode=False)
     shown = printed(capsys)
     assert (max(map(len, shown)) <= 60, "…" in "".join(shown)) == (True, False)
     names = [line.split()[1] for line in shown if line.startswith("Name ")]
