@@ -1,6 +1,7 @@
 """A fault within a handler is answered, logged and counted; the connection and the node go on."""
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncIterator
 from types import MappingProxyType
 from typing import Any
@@ -9,7 +10,12 @@ import pytest
 
 from kwire.codec.declaration import MetadataRecord
 from kwire.controller.handlers import registry
-from kwire.controller.handlers.result import ControllerContext, ControllerResult, versioned
+from kwire.controller.handlers.result import (
+    ControllerContext,
+    ControllerEvent,
+    ControllerResult,
+    versioned,
+)
 from kwire.controller.server.metadata import metadata_runtime
 from kwire.controller.server.node import ControllerNode
 from kwire.controller.state_machine import quorum_controller
@@ -29,6 +35,7 @@ from tests.support.controller.live.session.envelopes import send_enveloped
 from tests.support.virtual_time import in_virtual_time
 
 CREATION = CreateTopicsRequest(topics=[CreatableTopic(name="foo", num_partitions=1)])
+CREATE_TOPICS = 19
 FAULT = ErrorCode.UNKNOWN_SERVER_ERROR
 
 
@@ -53,8 +60,12 @@ def answers(response: CreateTopicsResponse) -> Any:
 @pytest.fixture
 def handled_by(monkeypatch: pytest.MonkeyPatch) -> Any:
     def replace(handle: Any) -> None:
-        handler = registry._write(CreateTopicsRequest, handle, "2-7")
-        handlers = MappingProxyType({**registry.HANDLERS, handler.key: handler})
+        handler = dataclasses.replace(
+            registry.HANDLERS[CREATE_TOPICS],
+            handle=handle,
+            event=lambda request, context: ControllerEvent.WRITE,
+        )
+        handlers = MappingProxyType({**registry.HANDLERS, CREATE_TOPICS: handler})
         for module in (quorum_controller, metadata_runtime):
             monkeypatch.setattr(module, "HANDLERS", handlers)
 
