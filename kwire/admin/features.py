@@ -10,8 +10,7 @@ from kwire.admin import registry
 from kwire.admin.cluster_description import require_endpoint_type
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.keyed_changes import KeyedChanges
-from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.operation import KeyedChanges, Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.errors import InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersionsResponse

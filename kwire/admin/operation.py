@@ -57,6 +57,17 @@ about a second. Elsewhere they are final."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedChanges(Generic[K, A]):
+    """The arguments of an operation that changes something of each key: the values they shall have.
+
+    validate_only: True to have the node check them and change nothing.
+    """
+
+    by_key: Mapping[K, A]
+    validate_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperationCall(Generic[K, A]):
     """One request to be: the keys it is for, the arguments of the operation, and the node.
 

@@ -12,8 +12,7 @@ from enum import IntEnum
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.keyed_changes import KeyedChanges
-from kwire.admin.operation import Operation, OperationCall
+from kwire.admin.operation import KeyedChanges, Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
 from kwire.errors import InvalidValue, KwireError
 from kwire.messages import a48_describe_client_quotas as described

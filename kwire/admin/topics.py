@@ -14,9 +14,8 @@ from uuid import UUID
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.keyed_changes import KeyedChanges
 from kwire.admin.metadata_log import read_metadata_log
-from kwire.admin.operation import Operation, OperationCall, RequestPart
+from kwire.admin.operation import KeyedChanges, Operation, OperationCall, RequestPart
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_descriptions import (
     PartitionDescription,

@@ -27,7 +27,7 @@ Group = TypeVar("Group")
 SettingKeys = str | tuple[str, ...]
 
 _TYPER, _KEYS = "typer", "keys"
-"""Where the metadata of a field has what typer knows of it, and the keys of its settings."""
+"""Keys of a field's metadata: of what typer knows of it, and of the keys of its settings."""
 
 
 def option(*flags: str, default: Any = None, key: SettingKeys = (), **details: Any) -> Any:

@@ -41,7 +41,6 @@ def migration_driver(
     parts: NodeParts,
     config: MigrationConfig,
     open_zookeeper: ZooKeeperOpener,
-    sensors: MigrationSensors,
 ) -> MigrationRuntime:
     """Return a driver, not started."""
     metadata, runtime, environment = parts.metadata, parts.runtime, parts.environment
@@ -67,7 +66,7 @@ def migration_driver(
             config.broker_security,
             runtime.fail,
         ),
-        sensors,
+        MigrationSensors(),
         abort=writer.abort,
         dual_writes=partial(dual_write, passwords=passwords),
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
+
+from prometheus_client.core import Metric
 
 from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
 from kwire.controller.server.raft_runtime import RaftRuntime
@@ -33,6 +35,7 @@ from kwire.migration.driver.events import (
     PollDriver,
     StartDriver,
 )
+from kwire.migration.node.companion import MigrationCompanion
 from kwire.migration.node.metadata_feed import MetadataFeed
 from kwire.migration.node.requests import MigrationRequests
 from kwire.migration.node.sensors import MigrationSensors
@@ -58,8 +61,11 @@ class BrokerTeller(Protocol):
         """Give up everything, and close all connections."""
 
 
-class MigrationRuntime:
-    """Runs the driver of one node, from `start` to `stop`. abort: ends the node, for a reason."""
+class MigrationRuntime(MigrationCompanion):
+    """Runs the driver of one node, from `start` to `stop`.
+
+    sensors: of its writes to ZooKeeper. abort: ends the node, for a reason.
+    """
 
     def __init__(
         self,
@@ -78,13 +84,13 @@ class MigrationRuntime:
         self._driver = MigrationDriver(
             self._node_id, voters=lambda: runtime.raft.voters.ids, dual_writes=dual_writes
         )
-        self._metadata = metadata
+        super().__init__(metadata)
         self._runtime = runtime
         self._feed = feed
         self._session = session
         self._requests = requests
         self._brokers = brokers
-        self._sensors = sensors
+        self.sensors = sensors
         self._abort = abort
         self._events: deque[DriverEvent] = deque()
         self._performing: asyncio.Task[None] | None = None
@@ -118,6 +124,16 @@ class MigrationRuntime:
         """Go on with what came since `suspend`."""
         self._suspended = False
         self._carry_on()
+
+    def gauges(self) -> dict[str, float]:
+        """Return the state of the migration, and how far ZooKeeper is behind."""
+        metadata = self._metadata
+        lag = self.sensors.lag(metadata.offset - 1, is_active=metadata.is_active)
+        return {**self._state_gauges(), "ZkWriteBehindLag": lag}
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the times of the writes."""
+        return self.sensors.collect()
 
     async def stop(self) -> None:
         """Give up what is under way, and close the session; return when no task is left."""
@@ -193,9 +209,9 @@ class MigrationRuntime:
 
     def _measure(self, effect: MeasureDualWrite) -> None:
         if effect.offset is not None:
-            self._sensors.dual_write_offset = effect.offset
+            self.sensors.dual_write_offset = effect.offset
         if effect.milliseconds is not None:
-            sensors = self._sensors
+            sensors = self.sensors
             wrote = sensors.wrote_snapshot if effect.is_snapshot else sensors.wrote_delta
             wrote(effect.milliseconds)
 

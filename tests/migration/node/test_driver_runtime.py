@@ -22,7 +22,7 @@ from kwire.testing.quorum import Quorum
 from kwire.zookeeper import Create, Delete
 from kwire.zookeeper.znodes.controller import ControllerZnode
 from kwire.zookeeper.znodes.migration import MigrationZnode
-from migrating.companions import companion, driver_state
+from migrating.companions import driver_of, driver_state
 from migrating.memory_zookeeper import Loss
 from tests.support.eventually import eventually
 from tests.support.migration.migrating_cluster import PROPERTIES, ZooKeeperBrokers
@@ -79,7 +79,7 @@ async def test_a_cluster_is_copied_and_written_to_both_sides(cluster: ZooKeeperB
         await eventually(written, lambda at: at > offset)
         # The controller measures a write once it has the answer.
         await eventually(
-            lambda: companion(leader).sensors.dual_write_offset, lambda at: at > offset
+            lambda: driver_of(leader).sensors.dual_write_offset, lambda at: at > offset
         )
 
 
@@ -311,7 +311,7 @@ async def test_changes_for_which_zookeeper_is_too_slow_are_written_together(
         await eventually(lambda: cluster.topics, lambda found: found == ["old", *names])
         (deltas,) = [
             sample.value
-            for family in companion(leader).sensors.collect()
+            for family in driver_of(leader).sensors.collect()
             for sample in family.samples
             if sample.name.endswith("zkwritedeltatimems_count")
         ]

@@ -14,7 +14,7 @@ from kwire.image.features import ZkMigrationState
 from kwire.messages.records.register_broker import RegisterBrokerRecord
 from kwire.migration.node.extension import MigrationExtension
 from kwire.testing.quorum import Quorum
-from migrating.companions import companion
+from migrating.companions import driver_of
 from real_kafka import class_path
 
 CONTROLLER = "kafka_controller_kafkacontroller_"
@@ -54,8 +54,8 @@ async def test_every_name_of_a_migration_is_one_of_kafka_3_9() -> None:
         1, release="3.9", properties=MIGRATION, extension_of=MigrationExtension.of
     ) as quorum:
         node = quorum.nodes[3000]
-        gauges = companion(node).gauges().keys()
-        times = [family.name for family in companion(node).sensors.collect()]
+        gauges = driver_of(node).gauges().keys()
+        times = [family.name for family in driver_of(node).sensors.collect()]
     assert gauges == {"ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag"}
     assert [name for name in gauges if name.encode() not in classes] == []
     for name in ("ZkWriteSnapshotTimeMs", "ZkWriteDeltaTimeMs"):
@@ -70,17 +70,17 @@ async def test_a_migration_shows_its_state_and_how_far_zookeeper_is_behind() -> 
         node = await quorum.wait_for_leader()
         collector = NodesCollector(lambda: quorum.nodes.values())
         before = values(list(collector.collect()), node_id="3000")
-        companion(node).sensors.dual_write_offset = node.metadata.offset - 3
-        companion(node).sensors.wrote_snapshot(70)
-        companion(node).sensors.wrote_delta(3)
-        companion(node).sensors.wrote_delta(4)
+        driver_of(node).sensors.dual_write_offset = node.metadata.offset - 3
+        driver_of(node).sensors.wrote_snapshot(70)
+        driver_of(node).sensors.wrote_delta(3)
+        driver_of(node).sensors.wrote_delta(4)
         migrating = RegisterBrokerRecord(broker_id=1, is_migrating_zk_broker=True)
         brokers = [versioned(migrating), versioned(RegisterBrokerRecord(broker_id=2))]
         with patch.object(MetadataRuntime, "image", apply_all(node.metadata.image, brokers)):
-            counted = companion(node).gauges()
+            counted = driver_of(node).gauges()
         after = values(list(collector.collect()), node_id="3000")
         other = values(list(collector.collect()), node_id="3000", le="5.0")
-        lag = companion(node).sensors.lag(9, is_active=False)
+        lag = driver_of(node).sensors.lag(9, is_active=False)
     assert before[CONTROLLER + "zkmigrationstate"] == ZkMigrationState.PRE_MIGRATION
     assert before[CONTROLLER + "migratingzkbrokercount"] == 0
     assert before[CONTROLLER + "zkwritebehindlag"] == 0
