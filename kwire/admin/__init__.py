@@ -4,8 +4,9 @@ async with AdminClient(bootstrap_controllers="127.0.0.1:9093") as admin:
     quorum = await admin.describe_metadata_quorum()
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from kwire.admin.client import AdminClient
@@ -62,13 +63,4 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of these
         "TopicPartition": "topic_partition",
     }
 
-    def __getattr__(name: str) -> Any:
-        """Import a public name when it is first used.
-
-        The commands read the registry for their help, which needs no message and no event loop.
-        """
-        if name not in __all__:
-            raise AttributeError(f"module 'kwire.admin' has no attribute {name!r}")
-        value = getattr(import_module(f"kwire.admin.{_MODULE_OF.get(name, 'errors')}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = lazy_names("kwire.admin", dict.fromkeys(__all__, "errors") | _MODULE_OF)

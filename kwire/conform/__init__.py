@@ -8,8 +8,9 @@ run = asyncio.run(run_suite("localhost:9092", SuiteOptions(ids=("versions",))))
 assert not [result for result in run if result.verdict.is_bad]
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from kwire.conform.result import CheckResult, ConformanceRun
@@ -18,17 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckResult", "ConformanceRun", "ConformanceVerdict", "SuiteOptions", "run_suite"]
 
-_MODULES = {
-    "CheckResult": "result",
-    "ConformanceRun": "result",
-    "ConformanceVerdict": "vocabulary",
-    "SuiteOptions": "suite",
-    "run_suite": "suite",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use (PEP 562): the modules of the checks are imported from here, too.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"kwire.conform.{_MODULES[name]}"), name)
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+    __getattr__ = lazy_names(
+        "kwire.conform",
+        {
+            "CheckResult": "result",
+            "ConformanceRun": "result",
+            "ConformanceVerdict": "vocabulary",
+            "SuiteOptions": "suite",
+            "run_suite": "suite",
+        },
+    )

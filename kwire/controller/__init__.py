@@ -3,8 +3,9 @@
 `kwire.testing.Quorum` runs several of them in a program.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from kwire.controller.server.config.node_config import NodeConfig
@@ -12,15 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ControllerNode", "NodeConfig"]
 
-_MODULES = {
-    "ControllerNode": "kwire.controller.server.node",
-    "NodeConfig": "kwire.controller.server.config.node_config",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use (PEP 562): the raft core and the handlers lie in this package, too, and
-    # importing them is not to load asyncio, ssl and what else a running node needs.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+    __getattr__ = lazy_names(
+        "kwire.controller",
+        {"ControllerNode": "server.node", "NodeConfig": "server.config.node_config"},
+    )

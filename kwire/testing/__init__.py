@@ -4,8 +4,9 @@ async with Quorum(3) as quorum:
     admin = AdminClient(bootstrap_controllers=quorum.bootstrap_controllers)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from kwire.testing.background import BackgroundQuorum
@@ -15,16 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["BackgroundQuorum", "LocalBrokers", "Quorum", "QuorumMember"]
 
-_MODULES = {
-    "BackgroundQuorum": "background",
-    "LocalBrokers": "local_brokers",
-    "Quorum": "quorum",
-    "QuorumMember": "quorum_members",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use (PEP 562): who needs a local Kafka loads no controller.
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"kwire.testing.{_MODULES[name]}"), name)
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+    __getattr__ = lazy_names(
+        "kwire.testing",
+        {
+            "BackgroundQuorum": "background",
+            "LocalBrokers": "local_brokers",
+            "Quorum": "quorum",
+            "QuorumMember": "quorum_members",
+        },
+    )
