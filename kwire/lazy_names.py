@@ -1,4 +1,4 @@
-"""Public names of a package that are imported when they are first used (PEP 562).
+"""Names imported late: the public ones of a room, when they are first used (PEP 562).
 
 Rooms lie in packages whose names need what most of their modules do not: `kwire --help` needs no
 codec, and the raft core no event loop.

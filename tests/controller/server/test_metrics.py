@@ -1,7 +1,6 @@
 """Metrics are served under Kafka's names, and say what the controller says."""
 
 import asyncio
-import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -37,6 +36,7 @@ from kwire.net.metrics_server import MetricsServer
 from kwire.testing.quorum import Quorum
 from real_kafka import class_path
 from tests.support.http import ask
+from tests.support.metrics import class_file, has_constant, values
 from tests.support.virtual_time import in_virtual_time
 
 RAFT = "kafka_server_raft_metrics_"
@@ -50,14 +50,6 @@ async def scrape(port: int) -> list[Metric]:
     status, body = await ask(port, "GET /metrics HTTP/1.1\r\nHost: here")
     assert status == "HTTP/1.1 200 OK"
     return list(text_string_to_metric_families(body))
-
-
-def values(families: list[Metric], **labels: str) -> dict[str, float]:
-    """Value by name, of the samples with at least these labels."""
-    samples = (sample for family in families for sample in family.samples)
-    return {
-        sample.name: sample.value for sample in samples if labels.items() <= sample.labels.items()
-    }
 
 
 @asynccontextmanager
@@ -167,19 +159,19 @@ async def test_each_of_three_controllers_has_its_samples_in_the_same_families() 
 @pytest.mark.java
 async def test_every_name_is_one_of_kafkas() -> None:
     jars = {jar.name: jar for jar in class_path("4.3.1")}
-    raft = _class(jars["kafka-raft-4.3.1.jar"], "raft/internals/KafkaRaftMetrics")
+    raft = class_file(jars["kafka-raft-4.3.1.jar"], "raft/internals/KafkaRaftMetrics")
     package = "controller/metrics"
     controller = b"".join(
-        _class(jars["kafka-metadata-4.3.1.jar"], f"{package}/{name}")
+        class_file(jars["kafka-metadata-4.3.1.jar"], f"{package}/{name}")
         for name in ("ControllerMetadataMetrics", "QuorumControllerMetrics")
     )
     names = {"current-state", "current-vote-directory-id", *RAFT_GAUGES, *LEADER_GAUGES, *STATES}
     names |= SENSOR_GAUGES.keys()
-    assert [name for name in names - OURS if not _has(raft, name)] == []
+    assert [name for name in names - OURS if not has_constant(raft, name)] == []
     async with Quorum(1) as quorum:
         node = quorum.nodes[3000]
         gauges = controller_gauges(node, node.raft.metrics).keys()
-    assert [name for name in gauges - OURS if not _has(controller, name)] == []
+    assert [name for name in gauges - OURS if not has_constant(controller, name)] == []
 
 
 async def test_a_cluster_that_never_had_zookeeper_shows_nothing_of_a_migration() -> None:
@@ -192,13 +184,3 @@ def test_a_prometheus_name_is_kafkas_in_lower_case() -> None:
     group = "kafka.controller:type=KafkaController"
     name = prometheus_name(group, "ActiveControllerCount")
     assert name == "kafka_controller_kafkacontroller_activecontrollercount"
-
-
-def _class(jar: object, name: str) -> bytes:
-    with zipfile.ZipFile(str(jar)) as archive:
-        return archive.read(f"org/apache/kafka/{name}.class")
-
-
-def _has(constants: bytes, text: str) -> bool:
-    """True if a class file has this text, whole, among its constants."""
-    return b"\x01" + len(text).to_bytes(2, "big") + text.encode() in constants

@@ -142,6 +142,20 @@ async def test_a_migration_is_refused_in_a_cluster_that_was_created_without_zook
     await refused(own, f"zookeeper.metadata.migration.enable is true, but.*{reason}")
 
 
+async def test_a_node_without_the_migration_does_not_lead_in_the_midst_of_one(
+    tmp_path: Path,
+) -> None:
+    own = config(tmp_path, **ENABLED)
+    write(formatting(own, "3.9"), datetime.now(UTC))
+    async with migrating(own) as node:
+        await until_state(node, PRE)
+
+    with pytest.raises(CannotLead, match="in the midst of a migration.*by `kwire controller`"):
+        await ControllerNode(config(tmp_path)).start()
+    async with migrating(own) as node:  # as that command runs it
+        await until_state(node, PRE)
+
+
 async def test_a_migration_is_in_the_log_from_its_beginning_to_its_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

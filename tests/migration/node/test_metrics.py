@@ -1,10 +1,8 @@
 """The metrics of a migration are served under Kafka's names, and say what the driver does."""
 
-import zipfile
 from unittest.mock import patch
 
 import pytest
-from prometheus_client.core import Metric
 
 from kwire.controller.handlers.result import versioned
 from kwire.controller.server.metadata.metadata_runtime import MetadataRuntime
@@ -16,22 +14,9 @@ from kwire.migration.node.extension import MigrationExtension
 from kwire.testing.quorum import Quorum
 from migrating.companions import driver_of
 from real_kafka import class_path
+from tests.support.metrics import class_file, has_constant, values
 
 CONTROLLER = "kafka_controller_kafkacontroller_"
-
-
-def values(families: list[Metric], **labels: str) -> dict[str, float]:
-    """Value by name, of the samples with at least these labels."""
-    samples = (sample for family in families for sample in family.samples)
-    return {
-        sample.name: sample.value for sample in samples if labels.items() <= sample.labels.items()
-    }
-
-
-def class_file(jar: object, name: str) -> bytes:
-    with zipfile.ZipFile(str(jar)) as archive:
-        return archive.read(f"org/apache/kafka/{name}.class")
-
 
 MIGRATION = {
     "zookeeper.metadata.migration.enable": "true",
@@ -50,23 +35,19 @@ async def test_every_name_of_a_migration_is_one_of_kafka_3_9() -> None:
         class_file(jars["kafka-metadata-3.9.1.jar"], f"controller/metrics/{name}")
         for name in ("ControllerMetadataMetrics", "QuorumControllerMetrics")
     )
-    async with Quorum(
-        1, release="3.9", properties=MIGRATION, extension_of=MigrationExtension.of
-    ) as quorum:
+    async with migrating_quorum() as quorum:
         node = quorum.nodes[3000]
         gauges = driver_of(node).gauges().keys()
         times = [family.name for family in driver_of(node).sensors.collect()]
     assert gauges == {"ZkMigrationState", "MigratingZkBrokerCount", "ZkWriteBehindLag"}
-    assert [name for name in gauges if name.encode() not in classes] == []
+    assert [name for name in gauges if not has_constant(classes, name)] == []
     for name in ("ZkWriteSnapshotTimeMs", "ZkWriteDeltaTimeMs"):
         assert prometheus_name("kafka.controller:type=KafkaController", name) in times
-        assert name.encode() in classes
+        assert has_constant(classes, name)
 
 
 async def test_a_migration_shows_its_state_and_how_far_zookeeper_is_behind() -> None:
-    async with Quorum(
-        1, release="3.9", properties=MIGRATION, extension_of=MigrationExtension.of
-    ) as quorum:
+    async with migrating_quorum() as quorum:
         node = await quorum.wait_for_leader()
         collector = NodesCollector(lambda: quorum.nodes.values())
         before = values(list(collector.collect()), node_id="3000")
