@@ -176,25 +176,12 @@ class TokenCommand:
 
     async def fetch(self) -> BearerToken:
         """Run the program. Raises TokenUnavailable."""
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *self.arguments,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "it cannot be called so"
-            raise TokenUnavailable(f"{self} cannot be started: {reason}") from None
+        process = await self._started()
         try:
             async with asyncio.timeout(self.timeout):
                 output = await self._output(process)
         except BaseException as error:
-            _kill(process)
-            # `wait` waits for the end of the output too, which a program that left the session may
-            # keep open.
-            process._transport.close()  # type: ignore[attr-defined]
-            await process.wait()
+            await _end(process)
             if isinstance(error, TimeoutError):
                 raise _late(self, self.timeout) from None
             raise
@@ -202,6 +189,26 @@ class TokenCommand:
 
     def __str__(self) -> str:
         return f"the token command {self.arguments[0]}"
+
+    async def _started(self) -> Process:
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                *self.arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        )
+        try:
+            # Cancelled half-way, asyncio would end the program and not what that has started.
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(OSError, ValueError):
+                await _end(await starting)
+            raise
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it cannot be called so"
+            raise TokenUnavailable(f"{self} cannot be started: {reason}") from None
 
     async def _output(self, process: Process) -> bytes:
         assert process.stdout is not None
@@ -222,13 +229,17 @@ class TokenCommand:
         return BearerToken.parse(output.decode("ascii", "replace"), self)
 
 
-def _kill(process: Process) -> None:
+async def _end(process: Process) -> None:
     """End a program that failed and all that it started, if they are still there."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         elif process.returncode is None:
             process.kill()
+    # `wait` waits for the end of the output too, which a program that left the session may keep
+    # open.
+    process._transport.close()  # type: ignore[attr-defined]
+    await process.wait()
 
 
 async def _in_daemon(call: Callable[[], bytes]) -> bytes:

@@ -267,6 +267,32 @@ async def test_a_command_that_never_ends_is_killed_with_all_it_started(tmp_path:
         await python("import time; time.sleep(600)", timeout=0.1).fetch()
 
 
+def _stand_still(pids: Path) -> str:
+    """Keep the event loop from knowing more while a command runs; return what that has written."""
+    end = time.monotonic() + 0.3
+    while not (pids.exists() and pids.read_text()) and time.monotonic() < end:
+        time.sleep(0.001)
+    return pids.read_text() if pids.exists() else ""
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 4, 5])
+async def test_a_command_that_is_given_up_while_it_starts_leaves_nothing(
+    tmp_path: Path, turns: int
+) -> None:
+    """asyncio learns of a start later than the command runs, and then knows of the shell alone."""
+    pids = tmp_path / "pids"
+    code = f"sleep 600 & echo $! > {pids}; wait"
+    fetching = asyncio.ensure_future(TokenCommand(arguments=("sh", "-c", code)).fetch())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    pid = _stand_still(pids)
+    fetching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await fetching
+    if pid:
+        await eventually(lambda: _is_gone(int(pid)))
+
+
 async def test_a_command_is_not_waited_for_by_whoever_keeps_its_output_open(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     child = f"setsid sh -c 'echo $$ > {pids}; exec sleep 600'"
