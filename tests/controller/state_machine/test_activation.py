@@ -150,7 +150,7 @@ async def test_a_node_without_the_migration_does_not_lead_in_the_midst_of_one(
     async with migrating(own) as node:
         await until_state(node, PRE)
 
-    with pytest.raises(CannotLead, match="in the midst of a migration.*by `kwire controller`"):
+    with pytest.raises(CannotLead, match=r"in the midst of a migration.*by `kwire controller`"):
         await ControllerNode(config(tmp_path)).start()
     async with migrating(own) as node:  # as that command runs it
         await until_state(node, PRE)
