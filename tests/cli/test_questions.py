@@ -1,7 +1,9 @@
 """Questions on a terminal: Ctrl-C ends the command, and a secret is never shown."""
 
+from functools import partial
+
 from tests.support.cli.command import Command
-from tests.support.cli.terminal import ended, session
+from tests.support.cli.terminal import ended, is_asleep, session
 from tests.support.eventually import eventually_blocking
 
 NOWHERE = ("--bootstrap-server", "127.0.0.1:1")
@@ -11,6 +13,7 @@ def test_ctrl_c_at_a_question_is_130_and_a_no_is_1() -> None:
     for answer, code in (("\x03", 130), ("n\n", 1)):
         with session("topics", "delete", "orders", *NOWHERE) as (terminal, pid):
             terminal.shows("[y/N]:")
+            eventually_blocking(partial(is_asleep, pid))
             terminal.type(answer)
             assert ended(pid) == code
 

@@ -8,6 +8,7 @@ import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from tests.support.cli.command import KWIRE
 
@@ -63,6 +64,14 @@ def session(*words: str) -> Iterator[tuple[Terminal, int]]:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
         os.close(fd)
+
+
+def is_asleep(pid: int) -> bool:
+    """True if a process waits, as for a key.
+
+    A signal that comes between a prompt and the read that follows it interrupts nothing.
+    """
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
 
 def ended(pid: int) -> int:
