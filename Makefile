@@ -105,7 +105,7 @@ spark: build/pyspark-$(SPARK)  ## captures through another Spark's own Avro read
 build/pyspark-%: .venv/ready
 	PIP_CONSTRAINT= $(BIN)/pip install --quiet --no-deps --target $@ pyspark==$*
 
-bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their peers; writes docs/performance.md
+bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their peers; writes docs/reference/performance.md
 	$(BIN)/python benchmarks/codec.py --write
 	$(BIN)/python benchmarks/admin.py --write
 	$(BIN)/python benchmarks/controllers.py --write
@@ -117,7 +117,7 @@ bench: .venv/bench  ## codec, admin, controller, proxy, recorder beside their pe
 protocol: .venv/ready  ## the facts of Kafka's protocol as JSON with its schema, and what changed, into build/protocol
 	$(BIN)/python -m protocol_facts --pages
 
-pictures: .venv/ready  ## what docs/watch.md shows, into build/pictures; INTO=docs/images to renew it
+pictures: .venv/ready  ## what docs/debuggers/watch.md shows, into build/pictures; INTO=docs/images to renew it
 	$(BIN)/python -m pictures.watch --into $(or $(INTO),build/pictures)
 
 declarations: .venv/ready  ## write the declarations, tables of keys and protocol documents anew from Kafka's jars

@@ -4,8 +4,8 @@
 
 Starts one Kafka node, makes topics and groups, and runs each command of kwire and Kafka's tool in
 turn, each as a process of its own. Then asks a thousand describes on one AdminClient, at once and
-one after the other. `--write` puts the tables into docs/performance.md. Needs Java, or the extra
-`kafka`.
+one after the other. `--write` puts the tables into docs/reference/performance.md. Needs Java, or
+the extra `kafka`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 One process; in every round all contenders in turn; CPU time of this thread; least and median of
 the rounds; the collector on, after `gc.freeze()`. Every contender must first give back the very
-bytes it read. `--write` puts the tables into docs/performance.md. Needs the extra `bench`.
+bytes it read. `--write` puts the tables into docs/reference/performance.md. Needs the extra
+`bench`.
 """
 
 from __future__ import annotations

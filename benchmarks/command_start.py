@@ -3,7 +3,7 @@
     python benchmarks/command_start.py [--runs 20] [--write]
 
 Both ask the same real quorum of three controllers, in turn, each as a process of its own. `--write`
-puts the table into docs/performance.md. Needs Java, or the extra `kafka`.
+puts the table into docs/reference/performance.md. Needs Java, or the extra `kafka`.
 """
 
 from __future__ import annotations

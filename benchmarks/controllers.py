@@ -2,8 +2,8 @@
 
     python benchmarks/controllers.py [--rounds 200] [--kills 8] [--records 1000000] [--write]
 
-Both sides get the same requests in turn. `--write` puts the table into docs/performance.md. Needs
-Java, or the extra `kafka`.
+Both sides get the same requests in turn. `--write` puts the table into
+docs/reference/performance.md. Needs Java, or the extra `kafka`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Makes a topic and groups that have committed offsets of it, holds the rows of both commands against
 each other, then runs them in turn. Without --bootstrap-server it starts three brokers. `--write`
-puts the table into docs/performance.md. Needs Java, or the extra `kafka`.
+puts the table into docs/reference/performance.md. Needs Java, or the extra `kafka`.
 """
 
 from __future__ import annotations

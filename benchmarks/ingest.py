@@ -7,7 +7,7 @@ Every run is a process of its own, as the command is: starting Spark and its JVM
 Rates are frames a second of CPU time, all of its processes together, so that they are those of a
 core, whatever else the machine does. tshark runs right before, on one core, with the dissector that
 `kwire dissector` prints, which decodes every frame, and with its own, which does not.
---write puts the table into docs/performance.md.
+--write puts the table into docs/reference/performance.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Each side copies the same ZooKeeper, full of topics with configs and ACLs; then topics are created
 in dual write, and `kwire migration verify` compares ZooKeeper with the quorum. `--write` puts the
-table into docs/performance.md. Needs Java.
+table into docs/reference/performance.md. Needs Java.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Writes what a benchmark measured into docs/performance.md."""
+"""Writes what a benchmark measured into docs/reference/performance.md."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "performance.md"
 
 
 def write_section(name: str, text: str) -> None:

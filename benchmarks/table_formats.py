@@ -3,9 +3,9 @@
     python benchmarks/table_formats.py [TRIAL...] [--quick] [--results FILE] [--write]
 
 Trials: append, twice, kill, disk, store, commit, write, scan, features, size. FILE keeps results of
-trials that ran earlier; `none` runs no trial. --write puts the tables into docs/performance.md.
-Needs pyiceberg[sql-sqlite], duckdb, polars and moto[server] beside kwire's own libraries, the Maven
-packages of table_writers.py, and root for the trial `disk`.
+trials that ran earlier; `none` runs no trial. --write puts the tables into
+docs/reference/performance.md. Needs pyiceberg[sql-sqlite], duckdb, polars and moto[server] beside
+kwire's own libraries, the Maven packages of table_writers.py, and root for the trial `disk`.
 """
 
 from __future__ import annotations

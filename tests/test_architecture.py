@@ -1,4 +1,4 @@
-"""docs/architecture.md: its drawings are today's, and so is the chain in CONTRIBUTING.md."""
+"""architecture.md: its drawings are today's, and so is the chain in CONTRIBUTING.md."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tests.support.paths import DOCS, ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 NAMED = re.compile(r"docs/[\w/.-]*\w")
-"""A path in docs/, in the text of a module: `docs/watch.md`, `docs/decisions/0026`."""
+"""A path in docs/, in the text of a module: `docs/debuggers/watch.md`, `docs/decisions/0026`."""
 
 
 def test_a_link_leads_to_a_file_or_a_heading() -> None:
@@ -65,7 +65,7 @@ def test_nothing_in_docs_is_what_a_command_writes_into_build() -> None:
         for path in DOCS.rglob("*")
         if path.is_file() and path.suffix not in allowed and "__pycache__" not in path.parts
     ]
-    assert strange == ["docs/protocol.schema.json"]
+    assert strange == ["docs/reference/protocol.schema.json"]
 
 
 def test_anchors_are_githubs() -> None:

@@ -1,9 +1,9 @@
 """Every admin operation, one row each: the single truth about whom it asks and what it may do.
 
 Java's `org.apache.kafka.clients.admin.Admin` (4.4) is the list; KIP-919 says which of them
-controllers take. The tables of docs/admin.md, the bootstrap options of the commands, the read-only
-check and the compatibility matrix are made from these rows. Nothing heavy is imported here, so that
-a command can show its help without loading messages.
+controllers take. The tables of docs/reference/admin.md, the bootstrap options of the commands, the
+read-only check and the compatibility matrix are made from these rows. Nothing heavy is imported
+here, so that a command can show its help without loading messages.
 """
 
 from __future__ import annotations

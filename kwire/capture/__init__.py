@@ -3,7 +3,8 @@
     for record in read_capture(path):
         ...
 
-One record is one frame, or a notice about a connection; docs/capture-format.md has the schema.
+One record is one frame, or a notice about a connection; docs/reference/capture-format.md has the
+schema.
 """
 
 from kwire.capture.encoding import RecordEncoder

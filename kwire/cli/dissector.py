@@ -27,7 +27,7 @@ def dissector(
         " kwire.ports changes them later. [default: 9092,9093]",
     ),
 ) -> None:
-    """Print a dissector for Wireshark 4.0 and later, in Lua. See docs/wireshark.md.
+    """Print a dissector for Wireshark 4.0 and later, in Lua. See docs/debuggers/wireshark.md.
 
     It is generated from the declarations: requests and responses of all versions, record batches,
     metadata records and envelopes. The filter of a field is kafka.API.FIELD, with the fields above

@@ -59,7 +59,7 @@ def exporter(
 
     It polls DescribeQuorum and follows the metadata log as an observer: no JMX is needed, and
     controllers are measured too. What is no longer known is not served; kafka_quorum_up is 0 then.
-    /healthz and /readyz are for probes. docs/exporter.md lists the metrics.
+    /healthz and /readyz are for probes. docs/operators/exporter.md lists the metrics.
 
     \b
     kwire exporter --bootstrap-controller c1:9093,c2:9093,c3:9093 --listen 0.0.0.0:9308

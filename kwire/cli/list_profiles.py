@@ -12,7 +12,7 @@ from kwire.text.untrusted import harmless
 
 @reads_options
 def list_profiles(as_json: bool = AS_JSON) -> None:
-    """List the profiles and their file. See docs/security.md.
+    """List the profiles and their file. See docs/operators/security.md.
 
     \b
     kwire profiles

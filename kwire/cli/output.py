@@ -1,8 +1,8 @@
 """The results of a command as a table, JSON, YAML, TSV or names: one Table for all of them.
 
-The shapes are documented in docs/output.md and do not depend on the terminal. JSON is one object a
-run, errors included: every row of an operation on several keys has `error`, Kafka's name of it or
-null, and `message`. TSV has no header, every column, and `-` for what is not known.
+The shapes are documented in docs/reference/output.md and do not depend on the terminal. JSON is one
+object a run, errors included: every row of an operation on several keys has `error`, Kafka's name
+of it or null, and `message`. TSV has no header, every column, and `-` for what is not known.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingKind:
-    """One kind of findings: `kwire doctor --list` and docs/doctor.md are made from these.
+    """One kind of findings: `kwire doctor --list` and docs/operators/doctor.md are made from these.
 
     meaning: a sentence about any cluster that has it. advice: what to do; empty for kinds that
     need nothing done. unasked: True if it tells that somebody was not asked, or could not be: no

@@ -1,4 +1,4 @@
-"""The metric families of a quorum and its cluster; docs/exporter.md lists them.
+"""The metric families of a quorum and its cluster; docs/operators/exporter.md lists them.
 
 Values of which nobody is sure any more are left out: `up` then tells that they are.
 """

@@ -41,7 +41,7 @@ class _TopologyFile(Strict):
 
 
 def read_topology(path: Path) -> FaultTopology:
-    """Read a topology file, docs/faults.md. Raises BadTopology, InvalidValue."""
+    """Read a topology file, docs/engineers/faults.md. Raises BadTopology, InvalidValue."""
     file = read_yaml(_TopologyFile, read_text(path, InvalidValue), BadTopology)
     for node in file.nodes:
         if node.role not in ("broker", "controller"):

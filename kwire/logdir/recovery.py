@@ -42,7 +42,7 @@ from kwire.messages.metadata_topic import METADATA_TOPIC_ID
 from kwire.text.ids import ZERO_UUID, uuid_text
 
 RESTORE = "restore what is missing, or replace this controller"
-"""The way out that loses nothing; docs/controller.md tells how."""
+"""The way out that loses nothing; docs/engineers/controller.md tells how."""
 
 
 @dataclass(slots=True, kw_only=True)

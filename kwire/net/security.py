@@ -1,7 +1,7 @@
 """TLS and SASL towards a cluster's nodes, as in the properties of Kafka's own clients.
 
-A file for `--command-config` of Kafka's tools is read here, too. docs/security.md lists the
-properties.
+A file for `--command-config` of Kafka's tools is read here, too. docs/operators/security.md lists
+the properties.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables on Spark: captures and metadata logs as rows, and analyses of them (docs/pipeline.md).
+"""Tables on Spark: captures and metadata logs as rows, and analyses of them (pipeline.md).
 
 Nothing here imports PySpark: it is an extra, and `kwire.pipeline.installed` says what to install.
 """

@@ -3,7 +3,7 @@
 The executors of a cluster get kwire's code with the job, native engine included: the package is an
 archive that Spark unpacks as `kwire` into the folder of its files, which is the first on a Python
 worker's path, so that no executor runs another version than the driver. The libraries that kwire
-needs have to be there (docs/pipeline.md).
+needs have to be there (docs/debuggers/pipeline.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The document of `kwire protocol json`: all facts and kwire's sentences about messages.
 
-The same rows as `releases.json`, one a line. docs/protocol.schema.json describes them.
+The same rows as `releases.json`, one a line. docs/reference/protocol.schema.json describes them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The shapes of protocol facts: what a release of Kafka has, row by row.
 
 Every row names the releases for which it holds. Where releases differ, a message has several rows,
-one a layout; so have errors, features and configurations. docs/protocol.schema.json is made of
-these classes.
+one a layout; so have errors, features and configurations. docs/reference/protocol.schema.json is
+made of these classes.
 """
 
 from __future__ import annotations

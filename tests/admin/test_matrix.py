@@ -1,6 +1,6 @@
 """Every operation at a broker, the active controller and another one, on each release of Kafka.
 
-The table docs/admin-matrix.md is what this run finds; set KWIRE_WRITE=1 to write it anew.
+The table docs/reference/admin-matrix.md is what this run finds; set KWIRE_WRITE=1 to write it anew.
 """
 
 import os
@@ -17,7 +17,7 @@ from tests.support.eventually import eventually
 from tests.support.paths import ROOT
 from tests.support.real_kafka.own_cluster import OwnCluster
 
-PAGE = ROOT / "docs" / "admin-matrix.md"
+PAGE = ROOT / "docs" / "reference" / "admin-matrix.md"
 TARGETS = ("broker", "active controller", "other controller")
 VERSIONS = ("4.4.0", "4.3.1", "3.9.1")
 TIMEOUT = 15.0

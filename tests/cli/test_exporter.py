@@ -71,5 +71,5 @@ def test_a_profile_with_both_kinds_of_nodes_means_the_controllers(
 
 def test_the_guide_has_every_option(kwire: Command) -> None:
     options = set(re.findall(r"--[a-z][a-z-]+", kwire("exporter", "--help").out))
-    page = (DOCS / "exporter.md").read_text()
+    page = (DOCS / "operators" / "exporter.md").read_text()
     assert options - {"--help"} <= set(re.findall(r"--[a-z][a-z-]+", page))

@@ -1,4 +1,4 @@
-"""One Table, six forms; their shapes are those of docs/output.md."""
+"""One Table, six forms; their shapes are those of docs/reference/output.md."""
 
 import json
 

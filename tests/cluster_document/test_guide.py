@@ -1,4 +1,4 @@
-"""docs/export.md: its example is a document, and its table names what there is."""
+"""docs/operators/export.md: its example is a document, and its table names what there is."""
 
 import re
 
@@ -8,12 +8,12 @@ from kwire.cluster_document.reading import parse_document
 from kwire.cluster_document.writing import yaml_text
 from tests.support.paths import DOCS
 
-PAGE = (DOCS / "export.md").read_text()
+PAGE = (DOCS / "operators" / "export.md").read_text()
 (EXAMPLE,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
 
 
 def test_the_example_is_a_document_with_every_section() -> None:
-    document = parse_document(EXAMPLE, "docs/export.md")
+    document = parse_document(EXAMPLE, "docs/operators/export.md")
     assert document.model_fields_set == set(ClusterDocument.model_fields)
     assert yaml_text(document) == EXAMPLE
 

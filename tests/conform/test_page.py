@@ -1,4 +1,4 @@
-"""docs/conform.md: its example in Python runs, its expectations are read, its options exist."""
+"""conform.md: its example in Python runs, its expectations are read, its options exist."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from scripted_node import ScriptedNode
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "conform.md").read_text()
+PAGE = (ROOT / "docs" / "engineers" / "conform.md").read_text()
 
 
 def example(language: str, containing: str) -> str:

@@ -57,7 +57,7 @@ def test_a_run_replaces_the_row_of_its_server_and_no_other() -> None:
     page = with_rows(PAGE.read_text(), {"kfake": run(check(1, PASS), name="a|b")})
     after = rows_of(page)
     assert [row for row in after if row not in before] == [
-        "| [a\\|b](conformance/reports/kfake.md) | `kfake` | 1970-01-01 | 0 "
+        "| [a\\|b](../conformance/reports/kfake.md) | `kfake` | 1970-01-01 | 0 "
         "| 0 | 0 | 0 | 0 | 1 | 0 | 1 |"
     ]
     assert len(after) == len(before)

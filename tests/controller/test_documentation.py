@@ -1,4 +1,4 @@
-"""docs/controller.md names tests for every pitfall, and they are there."""
+"""docs/engineers/controller.md names tests for every pitfall, and they are there."""
 
 import re
 
@@ -12,7 +12,7 @@ TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
 
 
 def test_every_pitfall_of_the_first_controller_has_a_test_that_exists() -> None:
-    rows = ROW.findall((ROOT / "docs" / "controller.md").read_text())
+    rows = ROW.findall((ROOT / "docs" / "engineers" / "controller.md").read_text())
     assert [int(number) for number, _ in rows] == list(range(1, 22))
     for number, cell in rows:
         tests = TEST.findall(cell)
@@ -32,7 +32,7 @@ def test_the_table_of_differences_is_the_list_that_the_scripted_session_is_held_
 
 def test_the_table_of_command_lines_has_what_the_comparison_runs() -> None:
     counts = count_of_steps()
-    text = (ROOT / "docs" / "controller.md").read_text()
+    text = (ROOT / "docs" / "engineers" / "controller.md").read_text()
     rows = re.findall(r"^\| ([^|]+) \| (\d+) \|$", text, re.MULTILINE)
     assert rows == [(name, str(count)) for name, count in counts.items()]
     assert f"runs {sum(counts.values())} command lines" in text
@@ -42,5 +42,5 @@ def test_the_table_of_command_lines_has_what_the_comparison_runs() -> None:
 def test_the_table_of_events_has_every_event() -> None:
     rows = documented_rows("| event | line | what happened | fields |")
     assert rows == [documented_row(kind)[:-1] for kind in EVERY_KIND]
-    text = (ROOT / "docs" / "controller.md").read_text()
+    text = (ROOT / "docs" / "engineers" / "controller.md").read_text()
     assert all(f" {documented_row(kind)[-1]} |\n" in text for kind in EVERY_KIND)

@@ -109,4 +109,4 @@ def test_a_replica_that_is_listed_twice_is_served_once() -> None:
 
 
 def test_the_guide_lists_every_metric_with_its_labels() -> None:
-    assert metric_table(DOCS / "exporter.md") == served_families(collector())
+    assert metric_table(DOCS / "operators" / "exporter.md") == served_families(collector())

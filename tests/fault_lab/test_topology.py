@@ -21,7 +21,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_the_page_s_example_is_read(tmp_path: Path) -> None:
-    page = (ROOT / "docs/faults.md").read_text()
+    page = (ROOT / "docs/engineers/faults.md").read_text()
     start = page.index("    # cluster.yaml")
     lines = page[start : page.index("\n\n", start)].splitlines()
     topology = read_topology(written(tmp_path, "\n".join(line[4:] for line in lines)))

@@ -1,6 +1,6 @@
 """Damaged messages: kwire's verdict against that of Kafka's classes, and engine against engine.
 
-What still differs is listed in docs/codec-conformance.md. For a longer run:
+What still differs is listed in docs/reference/codec-conformance.md. For a longer run:
 KWIRE_MUTANTS=40 KWIRE_SEED=<number>.
 """
 
@@ -49,7 +49,7 @@ NAMED = {
     "tag of a later release",
     "negative number of tags",
 }
-"""The differences that docs/codec-conformance.md explains."""
+"""The differences that docs/reference/codec-conformance.md explains."""
 
 
 def difference(mutant: Mutant) -> str | None:

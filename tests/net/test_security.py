@@ -290,7 +290,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_property() -> None:
-    page = (ROOT / "docs" / "security.md").read_text()
+    page = (ROOT / "docs" / "operators" / "security.md").read_text()
     java = {"sasl.login.callback.handler.class", "sasl.oauthbearer.jwt.retriever.class"}
     missing = {name for name in (TLS_KNOWN | SASL_KNOWN) - java if name not in page}
     assert not missing

@@ -1,6 +1,6 @@
 """A standalone cluster of Spark, of several processes, makes the same tables as one process.
 
-Its lines are those of docs/pipeline.md, with other names and numbers.
+Its lines are those of docs/debuggers/pipeline.md, with other names and numbers.
 """
 
 import json
@@ -58,7 +58,7 @@ class Lines:
     """
 
     def __init__(self, folder: Path, port: int) -> None:
-        text = (DOCS / "pipeline.md").read_text()
+        text = (DOCS / "debuggers" / "pipeline.md").read_text()
         block = text.partition("<!-- standalone: begin -->")[2].partition("<!-- standalone")[0]
         changed = {
             "10.0.0.1:7077": f"127.0.0.1:{port}",
@@ -184,4 +184,4 @@ def test_a_cluster_makes_the_tables_of_one_process(
 
 def test_the_document_has_the_program_for_spark_submit() -> None:
     indented = "".join(f"    {line}".rstrip() + "\n" for line in RUN.splitlines())
-    assert indented in (DOCS / "pipeline.md").read_text()
+    assert indented in (DOCS / "debuggers" / "pipeline.md").read_text()

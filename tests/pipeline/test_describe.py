@@ -6,7 +6,7 @@ from kwire.pipeline.schemas import TABLES
 from tests.support.paths import DOCS
 from tests.support.pipeline.table_markdown import markdown
 
-DOCUMENT = DOCS / "pipeline.md"
+DOCUMENT = DOCS / "debuggers" / "pipeline.md"
 
 
 @pytest.mark.parametrize("table", TABLES)

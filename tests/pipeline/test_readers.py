@@ -110,8 +110,8 @@ def test_fields_of_structs_and_of_json_are_to_be_had(
 
 
 def of_the_page(name: str) -> str:
-    """The part of docs/pipeline.md between two marks."""
-    page = (ROOT / "docs" / "pipeline.md").read_text()
+    """The part of docs/debuggers/pipeline.md between two marks."""
+    page = (ROOT / "docs" / "debuggers" / "pipeline.md").read_text()
     _, part, _ = re.split(f"<!-- {name}: (?:begin|end) -->", page)
     return part
 

@@ -24,7 +24,7 @@ def test_a_document_is_todays(subtests: pytest.Subtests) -> None:
 def test_the_schema_describes_the_document() -> None:
     import jsonschema
 
-    schema = json.loads((ROOT / "docs/protocol.schema.json").read_text())
+    schema = json.loads((ROOT / "docs/reference/protocol.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     content = json.loads(document_text())
     validator = jsonschema.Draft202012Validator(schema)

@@ -25,7 +25,7 @@ def run_faults(schedule_text: str, options: ConformOptions) -> None:
     if options.topology is None:
         raise WrongUsage(
             "--faults needs --topology FILE: the nodes' addresses, and those of the proxy that they"
-            " advertise (docs/faults.md)."
+            " advertise (docs/engineers/faults.md)."
         )
     with usage_errors():
         schedule = read_schedule(_text_of(schedule_text))

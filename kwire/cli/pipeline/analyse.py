@@ -65,7 +65,8 @@ def analyse(
     voter-changes, isr, alter-partitions, controller-load, heartbeats, throughput, topic-bytes,
     client-to-node, rebalances, transactions, checks.
 
-    They are described in docs/pipeline.md. Without a NAME: all of them for which there are tables.
+    They are described in docs/debuggers/pipeline.md. Without a NAME: all of them for which there
+    are tables.
 
     \b
     kwire pipeline analyse tables elections voter-changes

@@ -48,7 +48,7 @@ _JAVA_ERROR = re.compile(r"^(?:Caused by)?: (?:\w+\.)*\w*(?:Error|Exception): (.
 _KILLED = ("Python worker exited unexpectedly", "ExecutorLostFailure", "OutOfMemoryError")
 _KILLED_SENTENCE = (
     "a process of Spark was killed or has crashed, mostly because memory ran out: give it more, as"
-    " docs/pipeline.md says under 'Memory and slices', or close other programs."
+    " docs/debuggers/pipeline.md says under 'Memory and slices', or close other programs."
 )
 _PYTHON_ERROR = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): (.+)$", re.MULTILINE)
 
@@ -68,7 +68,7 @@ def ingest(
     as_json: bool = AS_JSON,
 ) -> None:
     """Make tables of captures and metadata logs: frames, calls, messages, records, quorum,
-    partitions, verdicts. They are described in docs/pipeline.md.
+    partitions, verdicts. They are described in docs/debuggers/pipeline.md.
 
     What cannot be decoded becomes a row that says why. All of it is added to the tables at once, or
     nothing if the command is interrupted: run it again. Frames and records that the tables have

@@ -155,7 +155,7 @@ def configs(
 def json() -> None:
     """Print everything as one JSON document, for programs in other languages.
 
-    docs/protocol.schema.json describes it.
+    docs/reference/protocol.schema.json describes it.
 
     \b
     kwire protocol json | jq '.errors[] | select(.code == 42)'

@@ -107,7 +107,8 @@ class ProxyOptions:
     )
     rewrite_endpoints: bool = flag(
         "--rewrite-endpoints",
-        help="Write the proxy's addresses over the nodes' in what passes; see docs/addresses.md.",
+        help="Write the proxy's addresses over the nodes' in what passes; see "
+        "docs/debuggers/addresses.md.",
         key="clusters.rewrite_endpoints",
     )
     advertised_host: str | None = option(
@@ -133,11 +134,12 @@ class ProxyOptions:
         key="clusters.node_ports",
     )
     strict: bool = flag(
-        help="Fail where a node is named that is not behind the proxy; see docs/addresses.md.",
+        help="Fail where a node is named that is not behind the proxy; see "
+        "docs/debuggers/addresses.md.",
         key="clusters.strict",
     )
     serve: ServeModeName | None = option(
-        help="Answer requests here instead of only passing them; see docs/serve.md.",
+        help="Answer requests here instead of only passing them; see docs/debuggers/serve.md.",
         key="clusters.serve.mode",
     )
     serve_config: Path | None = option(
@@ -176,7 +178,8 @@ class ProxyOptions:
     )
     feed: str | None = option(
         metavar="HOST:PORT",
-        help="Let `kwire watch HOST:PORT` see what passes, and hold messages; see docs/watch.md.",
+        help="Let `kwire watch HOST:PORT` see what passes, and hold messages; see "
+        "docs/debuggers/watch.md.",
         key="clusters.feed.listen",
     )
     feed_token: Path | None = option(
@@ -197,7 +200,8 @@ class ProxyOptions:
     )
     check: bool = flag(
         "--check",
-        help="With --config: say what makes this file less safe, and end; see docs/proxy-check.md.",
+        help="With --config: say what makes this file less safe, and end; see "
+        "docs/reference/proxy-check.md.",
     )
 
     @property

@@ -71,7 +71,7 @@ class RuleOptions:
     """The options of a rule, which are the keys of a rules file."""
 
     match: str | None = option(
-        metavar="EXPRESSION", help="Which messages; see docs/filter-language.md."
+        metavar="EXPRESSION", help="Which messages; see docs/reference/filter-language.md."
     )
     name: str | None = option(metavar="NAME", help="What it is called.")
     direction: str | None = option(metavar="request|response", help="Which message of an RPC.")
@@ -89,7 +89,7 @@ class RuleOptions:
     after: str | None = option(metavar="TIME", help="Not before 10s.")
     until: str | None = option(metavar="TIME", help="Not later than 1m.")
     preset: str | None = option(
-        metavar="PRESET", help="One of docs/rules.md, as slow-fetch, for --match."
+        metavar="PRESET", help="One of docs/debuggers/rules.md, as slow-fetch, for --match."
     )
     node: int | None = option(metavar="ID", help="The preset's node.")
     since: int | None = option("--from", metavar="ID", help="The preset's asking node.")
@@ -151,8 +151,8 @@ def list_(*, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
 def add(*, options: RuleOptions, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
     """Add a rule behind all others; its name is printed. The options are the keys of a rules file.
 
-    It lasts until it is removed or the proxy ends. docs/rules.md says what a rule can do, and what
-    counts where a rules file says something else.
+    It lasts until it is removed or the proxy ends. docs/debuggers/rules.md says what a rule can do,
+    and what counts where a rules file says something else.
 
     \b
     kwire proxy rules add --match "~api Fetch & ~from 3001" --delay 2s --name slow

@@ -61,8 +61,8 @@ def replay(
     """Send recorded requests again, or answer as recorded.
 
     --client exits with 1 where an answer differs or is missing. Requests have effects: what was
-    recorded on a test cluster does the same to the cluster it is sent to. docs/replay.md says what
-    is compared and what is left out.
+    recorded on a test cluster does the same to the cluster it is sent to. docs/debuggers/replay.md
+    says what is compared and what is left out.
 
     \b
     kwire replay --client traffic.avro --target localhost:9092

@@ -2,7 +2,7 @@
 election"; Java: QuorumState).
 
 `TRANSITIONS` has every change that may happen. Each is made by `_become`, which raises
-IllegalTransition for any other; docs/architecture.md has its drawing.
+IllegalTransition for any other; docs/contributing/architecture.md has its drawing.
 """
 
 from __future__ import annotations

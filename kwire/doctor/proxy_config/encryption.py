@@ -27,7 +27,7 @@ OFF = FindingKind(
     " another machine. TLS between the two may still pass through; where the proxy has to read the"
     " messages (`serve`, `rewrite_endpoints`) it cannot, and this is a problem.",
     advice="write `tls: {certificate: CERT, key: KEY}` and `upstream_tls: {authorities: CA}`",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 TO_CLIENTS = FindingKind(
     id="tls/clients-in-clear",
@@ -35,7 +35,7 @@ TO_CLIENTS = FindingKind(
     meaning="The proxy uses TLS with the node, and none with clients on other machines: their"
     " traffic, passwords of PLAIN included, crosses the network unencrypted.",
     advice="write `tls: {certificate: CERT, key: KEY}`",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 TO_NODE = FindingKind(
     id="tls/node-in-clear",
@@ -43,7 +43,7 @@ TO_NODE = FindingKind(
     meaning="Clients use TLS, and the proxy sends what it has decrypted to a node on another"
     " machine unencrypted.",
     advice="write `upstream_tls: {authorities: CA}`",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 ANY_NAME = FindingKind(
     id="tls/any-name",
@@ -53,7 +53,7 @@ ANY_NAME = FindingKind(
     " is everybody, and a problem.",
     advice="remove `check_name`, and write `name: NAME` if the certificate is for another name than"
     " the host's",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 OWN = FindingKind(
     id="tls/own-connections",
@@ -62,7 +62,7 @@ OWN = FindingKind(
     " to another machine without TLS. If a password is sent there, it is a problem.",
     advice="write `security.protocol=PROTOCOL` into the client_config, with the truststore of"
     " the nodes",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 OWN_ANY_NAME = FindingKind(
     id="tls/own-any-name",
@@ -70,14 +70,14 @@ OWN_ANY_NAME = FindingKind(
     meaning="The proxy's own connections take any name in a node's certificate: whoever has any"
     " certificate of the same authority gets the proxy's password, and can answer it.",
     advice="remove `ssl.endpoint.identification.algorithm` from the client_config",
-    source="docs/security.md",
+    source="docs/operators/security.md",
 )
 CERTIFICATE = FindingKind(
     id="tls/certificate",
     verdict=FindingVerdict.WARNING,
     meaning="A certificate is not valid, or will not be within 30 days.",
     advice="renew it",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 KINDS = (OFF, TO_CLIENTS, TO_NODE, ANY_NAME, OWN, OWN_ANY_NAME, CERTIFICATE)
 

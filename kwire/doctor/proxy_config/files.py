@@ -42,14 +42,14 @@ READABLE = FindingKind(
     meaning="Every user of the machine can read a token, a private key, a file with a password, or"
     " recordings.",
     advice="run `chmod o-r FILE`",
-    source="docs/threat-model.md",
+    source="docs/explanation/threat-model.md",
 )
 UNUSABLE = FindingKind(
     id="files/unusable",
     verdict=FindingVerdict.PROBLEM,
     meaning="A file cannot be used, and the proxy would not start.",
     advice="mend the file, and check again",
-    source="docs/service.md",
+    source="docs/operators/service.md",
 )
 KINDS = (CHANGEABLE, READABLE, UNUSABLE)
 

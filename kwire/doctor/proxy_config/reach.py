@@ -16,7 +16,7 @@ LISTENER = FindingKind(
     " it decides who is let in.",
     advice="write `listen: 127.0.0.1:PORT` if all clients are on this machine; or write `tls:"
     " {certificate: CERT, key: KEY, clients: CA}`",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 METRICS = FindingKind(
     id="reach/metrics",
@@ -25,7 +25,7 @@ METRICS = FindingKind(
     " passes.",
     advice="write `metrics: 127.0.0.1:PORT`, and let Prometheus, or a server that asks for a login,"
     " fetch them on this machine",
-    source="docs/service.md",
+    source="docs/operators/service.md",
 )
 FEED = FindingKind(
     id="reach/feed",
@@ -33,7 +33,7 @@ FEED = FindingKind(
     meaning="Other machines reach a feed. Its datagrams are sealed and not encrypted: who reads the"
     " network reads the traffic.",
     advice="write `listen: 127.0.0.1:PORT`, and run `kwire watch` on this machine",
-    source="docs/watch.md",
+    source="docs/debuggers/watch.md",
 )
 NO_TOKEN = FindingKind(
     id="reach/feed-for-all-users",
@@ -41,7 +41,7 @@ NO_TOKEN = FindingKind(
     meaning="A feed has no token: every user and every process of this machine may watch, hold,"
     " change and drop messages.",
     advice="write `token: FILE`, a file that `(umask 077; openssl rand -hex 16 > FILE)` makes",
-    source="docs/watch.md",
+    source="docs/debuggers/watch.md",
 )
 KINDS = (LISTENER, METRICS, FEED, NO_TOKEN)
 

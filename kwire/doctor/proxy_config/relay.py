@@ -27,7 +27,7 @@ OPEN = FindingKind(
     " there. If only this machine reaches the listeners, it is a warning.",
     advice="write `allowed_nodes: [NODES]`, and add the hosts and ports at which nodes advertise"
     " themselves",
-    source="docs/addresses.md",
+    source="docs/debuggers/addresses.md",
 )
 KINDS = (OPEN,)
 

@@ -22,7 +22,7 @@ HIDDEN_NODE = FindingKind(
     " machine only: the proxy opens to the network what was closed to it.",
     advice="write `listen: 127.0.0.1:PORT`; or write `tls: {certificate: CERT, key: KEY, clients:"
     " CA}`, so that only clients with a certificate of CA get there",
-    source="docs/threat-model.md",
+    source="docs/explanation/threat-model.md",
 )
 LENT = FindingKind(
     id="rights/lent",
@@ -32,7 +32,7 @@ LENT = FindingKind(
     " warning.",
     advice="remove `lend_rights`, and allow the proxy's principal CLUSTER_ACTION, so that clients"
     " write with their own rights",
-    source="docs/serve.md",
+    source="docs/debuggers/serve.md",
 )
 CERTIFICATE = FindingKind(
     id="rights/lent-certificate",
@@ -41,7 +41,7 @@ CERTIFICATE = FindingKind(
     " everybody who reaches the listener is the proxy, unless they log in by SASL. If only this"
     " machine reaches it, it is a warning.",
     advice="write `tls: {certificate: CERT, key: KEY, clients: CA}`",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 KINDS = (HIDDEN_NODE, LENT, CERTIFICATE)
 

@@ -28,14 +28,14 @@ SHORT = FindingKind(
     meaning="The token of a feed has fewer than 16 bytes: whoever has seen one datagram can try"
     " tokens until one fits.",
     advice=_NEW_TOKEN,
-    source="docs/watch.md",
+    source="docs/debuggers/watch.md",
 )
 GUESSABLE = FindingKind(
     id="secrets/guessable-token",
     verdict=FindingVerdict.PROBLEM,
     meaning="The token of a feed is a word, a sequence, or a repetition, and can be guessed.",
     advice=_NEW_TOKEN,
-    source="docs/watch.md",
+    source="docs/debuggers/watch.md",
 )
 RECORDED = FindingKind(
     id="secrets/recorded",
@@ -43,14 +43,14 @@ RECORDED = FindingKind(
     meaning="A recording has unmasked secrets: tokens of logins, keys, values of sensitive"
     " configurations.",
     advice="remove `show_secrets`",
-    source="docs/capture-format.md",
+    source="docs/reference/capture-format.md",
 )
 SHOWN = FindingKind(
     id="secrets/shown",
     verdict=FindingVerdict.WARNING,
     meaning="Flows are printed with their secrets, which end in the log of the supervisor.",
     advice="remove `show_secrets`",
-    source="docs/tls.md",
+    source="docs/debuggers/tls.md",
 )
 KINDS = (SHORT, GUESSABLE, RECORDED, SHOWN)
 

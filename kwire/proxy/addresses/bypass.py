@@ -52,7 +52,7 @@ _FROM_PROXY = frozenset(
 _ADVICE = (
     "let the nodes advertise the proxy (`kwire proxy-config` writes the lines), or rewrite"
     " the addresses they send (--rewrite-endpoints, in a file rewrite_endpoints: true);"
-    " see docs/addresses.md"
+    " see docs/debuggers/addresses.md"
 )
 
 NamedNode = tuple[NodeRole, int | None, Address]

@@ -178,8 +178,8 @@ class Status(_Message, frozen=True, tag="status"):
 class ShownEvent(_Message, frozen=True, tag="shown"):
     """One flow or one notice within a Seen.
 
-    records: as in a capture (docs/capture-format.md), their `event` is the number of the flow;
-    frames are cut if they do not fit. held: True if the flow's last message is held.
+    records: as in a capture (docs/reference/capture-format.md), their `event` is the number of the
+    flow; frames are cut if they do not fit. held: True if the flow's last message is held.
     """
 
     records: tuple[CaptureRecord, ...]

@@ -225,7 +225,7 @@ class FeedConfig(Strict):
 
 
 class ServeConfig(Strict):
-    """Requests that are answered instead of passed; see docs/serve.md.
+    """Requests that are answered instead of passed; see docs/debuggers/serve.md.
 
     client_config: a file of Kafka's client properties, for the proxy's own connections to nodes.
     """

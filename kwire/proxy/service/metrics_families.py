@@ -1,4 +1,4 @@
-"""The metric families of all proxies of the process, with a sample a cluster; docs/service.md."""
+"""The metric families of all proxies of the process, with a sample a cluster; service.md."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ async def active(where: str) -> None:
         await eventually(lambda: connection.send(request), judged)
 
 
-@pytest.mark.parametrize("page", ["docs/controller.md", "kwire controller run --help"])
+@pytest.mark.parametrize("page", ["docs/engineers/controller.md", "kwire controller run --help"])
 def test_the_documented_commands_make_a_controller_that_leads(
     kwire: Command, tmp_path: Path, page: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""docs/migration.md: its screens and findings are today's, its commands work as written."""
+"""migration.md: its screens and findings are today's, its commands work as written."""
 
 from __future__ import annotations
 

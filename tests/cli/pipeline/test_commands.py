@@ -230,7 +230,8 @@ def test_files_are_named_as_other_machines_find_them(
             " unexpectedly (crashed). Consider setting …\n\tat …\n"
             "Caused by: java.net.SocketException: Connection reset\n",
             "a process of Spark was killed or has crashed, mostly because memory ran out: give it"
-            " more, as docs/pipeline.md says under 'Memory and slices', or close other programs.",
+            " more, as docs/debuggers/pipeline.md says under 'Memory and slices', or"
+            " close other programs.",
         ),
     ],
     ids=["kwire's", "Python's", "Java's", "a worker that is gone"],

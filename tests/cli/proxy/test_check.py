@@ -51,7 +51,7 @@ def test_a_problem_fails_and_programs_get_one_object(kwire: Command, tmp_path: P
                 "sentence": "secrets are recorded unmasked",
                 "evidence": ["clusters[1].record.show_secrets: true"],
                 "advice": "remove `show_secrets`",
-                "source": "docs/capture-format.md",
+                "source": "docs/reference/capture-format.md",
             }
         ],
     }

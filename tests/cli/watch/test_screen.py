@@ -211,7 +211,7 @@ async def test_the_keys_are_shown_and_are_those_of_the_page() -> None:
 
     from kwire.cli.watch.screen.keys import KEYS
 
-    page = (DOCS / "watch.md").read_text()
+    page = (DOCS / "debuggers" / "watch.md").read_text()
     async with screen() as shown:
         await shown.press("question_mark")
         (table,) = shown.app.screen.query(Static)

@@ -1,4 +1,4 @@
-"""The examples of docs/testing.md run."""
+"""The examples of docs/engineers/testing.md run."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def test_an_example_passes(kafka: Launcher, example: Path) -> None:
 
 
 def test_the_debugging_session_runs(kafka: Launcher, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "testing.md").read_text()
+    page = (ROOT / "docs" / "engineers" / "testing.md").read_text()
     (script,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     for port in ("19092", "19093", "9900"):  # others may have them on this machine
         assert f":{port}" in script

@@ -38,7 +38,7 @@ LISTED = {
     "an ISR in an unknown recovery state: error_code": (0, ErrorCode.UNKNOWN_SERVER_ERROR),
     "an ISR in an unknown recovery state: topics[]": (PRESENT, ABSENT),
 }
-"""Every difference by step and path, ours first; docs/controller.md has the reasons."""
+"""Every difference by step and path, ours first; docs/engineers/controller.md has the reasons."""
 
 
 async def run(address: tuple[str, int], node_id: int, cluster_id: str) -> Session:

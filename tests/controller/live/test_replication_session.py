@@ -60,7 +60,7 @@ Differences = dict[str, tuple[Any, Any]]
 
 
 def listed(version: str) -> Differences:
-    """Return every difference by step and path, ours first; docs/controller.md has the reasons."""
+    """Return every difference by step and path, ours first; controller.md has the reasons."""
     found: Differences = {
         f"{SERVES}.error_code": (ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.NONE),
         f"{SERVES}.high_watermark": (-1, "a number"),

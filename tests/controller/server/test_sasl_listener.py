@@ -138,7 +138,7 @@ def test_the_listener_keeps_every_sentence_of_kafkas_security(sasl: Credentials)
 
 @in_virtual_time
 async def test_the_quorum_of_the_documents_runs() -> None:
-    page = (Path(__file__).parents[3] / "docs/controller.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/engineers/controller.md").read_text()
     blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
     (example,) = (block for block in blocks if "SASL_PLAINTEXT" in block)
     names: dict[str, Any] = {}

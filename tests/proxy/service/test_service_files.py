@@ -115,6 +115,8 @@ def test_nobody_but_this_machine_and_user_gets_metrics_and_recordings() -> None:
 
 
 def test_the_example_of_the_guide_is_a_configuration(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```yaml\n(.*?)```", (FOLDER.parent / "service.md").read_text(), re.S)
+    (example,) = re.findall(
+        r"```yaml\n(.*?)```", (FOLDER.parent / "operators" / "service.md").read_text(), re.S
+    )
     (tmp_path / "example.yaml").write_text(example)
     assert read_config(tmp_path / "example.yaml").clusters[0].name == "orders"

@@ -1,4 +1,4 @@
-"""The kinds of events that a controller logs, and their table in docs/controller.md."""
+"""The kinds of events that a controller logs, and their table in docs/engineers/controller.md."""
 
 from __future__ import annotations
 

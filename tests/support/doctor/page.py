@@ -1,4 +1,4 @@
-"""Makes docs/doctor.md and docs/proxy-check.md from the texts of the checks.
+"""Makes docs/operators/doctor.md and docs/reference/proxy-check.md from the texts of the checks.
 
 `python -m tests.support.doctor.page`
 """
@@ -14,8 +14,8 @@ from kwire.doctor.proxy_config.examine import KINDS as WEAKNESSES
 from kwire.doctor.quorum_check import CHECK_KINDS
 from tests.support.paths import ROOT
 
-PAGE = ROOT / "docs" / "doctor.md"
-PROXY_PAGE = ROOT / "docs" / "proxy-check.md"
+PAGE = ROOT / "docs" / "operators" / "doctor.md"
+PROXY_PAGE = ROOT / "docs" / "reference" / "proxy-check.md"
 
 HEAD = """\
 # kwire doctor: what is wrong with a cluster
@@ -97,7 +97,7 @@ PROXY_HEAD = """\
 
     kwire proxy --config kwire-proxy.yaml --check
 
-It reads the [file of a service](service.md), and the files that it names, and says what an attacker
+It reads the [file of a service](../operators/service.md), and the files that it names, and says what an attacker
 could use. It opens no port, connects to nothing, runs no script and changes nothing. Run it as the
 user of the service, because it checks who can read and change these files.
 
@@ -126,7 +126,7 @@ and listeners are counted from 1. The verdicts are `info` (look at it, it may be
   `openssl rand` make it.
 - It does not see what nodes ask of clients, which certificates clients have, firewalls, the
   permissions that access control lists add, or what a script does.
-  [docs/threat-model.md](threat-model.md) says what remains.
+  [docs/explanation/threat-model.md](../explanation/threat-model.md) says what remains.
 
 """
 

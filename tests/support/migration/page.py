@@ -1,4 +1,4 @@
-"""Writes the made parts of docs/migration.md: `python -m tests.support.migration.page`."""
+"""Writes the made parts of migration.md: `python -m tests.support.migration.page`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kwire.migration.operator.status import MigrationStatus, status_of
 from tests.support.migration.sides import dual_write, waiting
 from tests.support.paths import DOCS
 
-PAGE = DOCS / "migration.md"
+PAGE = DOCS / "operators" / "migration.md"
 
 PART = re.compile(r"<!-- (\S+): made -->\n.*?<!-- \1: end -->\n", re.DOTALL)
 

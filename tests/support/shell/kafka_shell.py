@@ -1,4 +1,4 @@
-"""Kafka's own MetadataShell, and its output with the changes that docs/shell.md tells of."""
+"""Kafka's own MetadataShell, and its output with the changes that shell.md tells of."""
 
 import os
 import re

@@ -29,7 +29,7 @@ KEYS = (
     ("Escape", "out of a line, a question or a list, nothing changed"),
     ("q", "leave"),
 )
-"""Each key, and what it does; docs/watch.md has the same."""
+"""Each key, and what it does; docs/debuggers/watch.md has the same."""
 
 
 class Keys(ModalScreen[None]):

@@ -1,4 +1,4 @@
-"""The differences of the scripted session that docs/controller.md lists, row by row."""
+"""The differences of the scripted session that docs/engineers/controller.md lists, row by row."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ LISTED = (
         },
     ),
 )
-"""In the order of docs/controller.md, which has the reasons."""
+"""In the order of docs/engineers/controller.md, which has the reasons."""
 
 FETCH_SNAPSHOT = ListedDifference(
     step="a wrong epoch, topic, partition, snapshot or position",
@@ -194,8 +194,8 @@ def row_of(path: str, values: tuple[object, object], release: str) -> tuple[str,
 
 
 def documented_rows(heading: str) -> list[tuple[str, ...]]:
-    """Return the cells of a table in docs/controller.md by its heading, but for the last column."""
-    lines = iter((ROOT / "docs" / "controller.md").read_text().splitlines())
+    """Return the cells of a table in controller.md by its heading, but for the last column."""
+    lines = iter((ROOT / "docs" / "engineers" / "controller.md").read_text().splitlines())
     columns = heading.count("|") - 1
     for line in lines:
         if line == heading:

@@ -301,7 +301,7 @@ THEMES: Mapping[str, tuple[Callable[[], Iterator[ToolStep | CallStep]], ...]] = 
     "transactions, offsets, client metrics": (transactions,),
     "delegation tokens": (tokens,),
 }
-"""The lists of steps by what they are about; docs/controller.md has how many there are."""
+"""The lists of steps by what they are about; controller.md has how many there are."""
 
 
 def every_step() -> list[ToolStep | CallStep]:
