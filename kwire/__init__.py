@@ -5,8 +5,9 @@ data = AddRaftVoterRequest(voter_id=3).encode(version=1)
 AddRaftVoterRequest.decode(data, version=1)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
         UnsupportedVersion,
         WireError,
     )
-    from kwire.messages.registry import all_messages, message
+    from kwire.messages import message
+    from kwire.messages.registry import all_messages
 
 __all__ = [
     "BrokerError",
@@ -40,22 +42,16 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of these
+    # Every room lies in this package, also those that need no message: `kwire --help` would else
+    # wait for the codec.
+    from kwire.lazy_names import lazy_names
+
     _MODULE_OF = {
-        "Message": "kwire.codec.declaration",
-        "all_messages": "kwire.messages.registry",
-        "from_json": "kwire.codec.json_form",
-        "message": "kwire.messages.registry",
-        "to_json": "kwire.codec.json_form",
+        "Message": "codec.declaration",
+        "all_messages": "messages.registry",
+        "from_json": "codec.json_form",
+        "message": "messages.registry",
+        "to_json": "codec.json_form",
     }
 
-    def __getattr__(name: str) -> Any:
-        """Import a public name when it is first used.
-
-        Every room lies in this package, also those that need no message: `kwire --help` would
-        else wait for the codec.
-        """
-        if name not in __all__:
-            raise AttributeError(f"module 'kwire' has no attribute {name!r}")
-        value = getattr(import_module(_MODULE_OF.get(name, "kwire.errors")), name)
-        globals()[name] = value
-        return value
+    __getattr__, __dir__ = lazy_names("kwire", dict.fromkeys(__all__, "errors") | _MODULE_OF)

@@ -10,8 +10,13 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package. modules: those below it that have a name, by name."""
+def lazy_names(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package.
+
+    modules: those below it that have a name, by name.
+    """
 
     def imported(name: str) -> Any:
         if name not in modules:
@@ -20,4 +25,7 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]
         setattr(sys.modules[package], name, value)
         return value
 
-    return imported
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *modules})
+
+    return imported, names

@@ -63,4 +63,4 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of these
         "TopicPartition": "topic_partition",
     }
 
-    __getattr__ = lazy_names("kwire.admin", dict.fromkeys(__all__, "errors") | _MODULE_OF)
+    __getattr__, __dir__ = lazy_names("kwire.admin", dict.fromkeys(__all__, "errors") | _MODULE_OF)

@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from kwire import __version__
 from kwire.cli.errors import error_sentence
 from kwire.cli.lazy import lazy_group
 
@@ -76,9 +77,7 @@ TERMINATION = ("SIGTERM", "SIGBREAK")
 
 def _version(is_requested: bool) -> None:
     if is_requested:
-        from importlib.metadata import version
-
-        typer.echo(f"kwire {version('kwire')}")
+        typer.echo(f"kwire {__version__}")
         raise typer.Exit
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["CheckResult", "ConformanceRun", "ConformanceVerdict", "SuiteOptions", "run_suite"]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of these
-    __getattr__ = lazy_names(
+    __getattr__, __dir__ = lazy_names(
         "kwire.conform",
         {
             "CheckResult": "result",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ControllerNode", "NodeConfig"]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of these
-    __getattr__ = lazy_names(
+    __getattr__, __dir__ = lazy_names(
         "kwire.controller",
         {"ControllerNode": "server.node", "NodeConfig": "server.config.node_config"},
     )

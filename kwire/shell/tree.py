@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import version
 from typing import Any, TypeVar
 
+from kwire import __version__
 from kwire.errors import InvalidValue
 from kwire.image import MetadataImage
 from kwire.image.acls import AclsImage
@@ -59,7 +59,7 @@ def image_node(position: PositionedImage) -> FolderNode:
 
 def _local(source: str) -> FolderNode:
     # Kafka prints "unknown" too where the build did not tell its commit.
-    return values({"version": version("kwire"), "commitId": "unknown", "source": source})
+    return values({"version": __version__, "commitId": "unknown", "source": source})
 
 
 def _features(features: FeaturesImage) -> FolderNode:

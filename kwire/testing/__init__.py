@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BackgroundQuorum", "LocalBrokers", "Quorum", "QuorumMember"]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of these
-    __getattr__ = lazy_names(
+    __getattr__, __dir__ = lazy_names(
         "kwire.testing",
         {
             "BackgroundQuorum": "background",

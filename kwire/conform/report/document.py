@@ -6,12 +6,12 @@ All other reports are made from documents, of a run just over or of a file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from kwire import __version__
 from kwire.conform.check import Check
 from kwire.conform.connection import PATIENCE
 from kwire.conform.reaction import ConnectionState
@@ -123,7 +123,7 @@ def document_of(
     by_id = {check.id: check for check in checks}
     return RunDocument(
         name=name or str(run.target.address),
-        kwire=version("kwire"),
+        kwire=__version__,
         server=_server(run.target),
         started_ms=int(started * 1000),
         seconds=round(run.seconds, 3),
