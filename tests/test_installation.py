@@ -6,9 +6,11 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
+from tests.support.markdown import code_blocks
 from tests.support.package import build, sources
 from tests.support.paths import ROOT
 
@@ -27,11 +29,14 @@ print(kwire.__file__, kwire.message("VoteRequest").__name__)
 """
 
 TYPED = """
+import kwire
 from kwire.admin import AdminClient
-from kwire.messages.a52_vote import VoteRequest
+from kwire.messages import VoteRequest
 from kwire.proxy import Filter
 
 request: VoteRequest = VoteRequest(cluster_id=None, voter_id=3)
+fetch: int = kwire.message("FetchRequest")(max_wait_ms=1).max_wait_ms
+version: str = kwire.__version__
 client: AdminClient = AdminClient(bootstrap_controllers="localhost:9093")
 
 
@@ -110,7 +115,7 @@ def test_a_wheel_from_the_sdist_holds_the_package_and_nothing_else(tmp_path: Pat
     here = {str(path.relative_to(ROOT)) for path in sources()}
     assert {name for name in names if name.endswith(".py")} == here
     assert {Path(name).parts[0] for name in names} == {"kwire"}
-    assert {"kwire/py.typed", *DASHBOARDS} <= {*names}
+    assert {"kwire/py.typed", "kwire/messages/__init__.pyi", *DASHBOARDS} <= {*names}
     script = wheel.getinfo("kwire/pipeline/java_home/bin/java")
     assert script.external_attr >> 16 & 0o111, "pip would install it without the right to run it"
 
@@ -141,8 +146,32 @@ def test_a_type_checker_sees_the_types(project: Path, installed: Path, form: str
     options = ["--strict", "--no-incremental", "--cache-dir", os.devnull, "typed.py"]
     python = installed.parents[2] / "bin" / "python" if form == "installed" else sys.executable
     done = run(project, "-m", "mypy", f"--python-executable={python}", *options)
-    assert done.stdout.splitlines()[0].startswith("typed.py:14: error: Incompatible types")
+    assert done.stdout.splitlines()[0].startswith("typed.py:17: error: Incompatible types")
     assert done.stdout.splitlines()[-1].startswith("Found 1 error in 1 file")
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_the_lines_of_the_readme_pass_a_type_checker(
+    project: Path, installed: Path, checker: str
+) -> None:
+    """As a user has them: in coroutines of his own, beside an installed kwire."""
+    text = "".join(
+        f"async def block_{number}() -> None:\n{indent(block, '    ')}\n"
+        for number, block in enumerate(code_blocks((ROOT / "README.md").read_text(), "python"))
+    )
+    assert "kwire.admin" in text
+    (project / "lines.py").write_text(text)
+    (project / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    python = installed.parents[2] / "bin" / "python"
+    if checker == "mypy":
+        options = ["--strict", "--no-incremental", "--cache-dir", os.devnull]
+        done = run(project, "-m", "mypy", f"--python-executable={python}", *options, "lines.py")
+        assert done.stdout == "Success: no issues found in 1 source file\n"
+    else:
+        # basedpyright is pyright, packed with what runs it.
+        done = run(project, "-m", "basedpyright", "--pythonpath", str(python), "lines.py")
+        assert done.stdout.strip() == "0 errors, 0 warnings, 0 notes"
 
 
 def test_the_plugin_works_beside_a_users_modules(project: Path) -> None:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 _FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2", re.M | re.S)
 _CODE = re.compile(r"`[^`\n]+`")
@@ -17,6 +18,12 @@ _LABEL = re.compile(r"<a (?:id|name)=\"([^\"]+)\"")
 def links(page: str) -> Iterator[str]:
     """Yield the targets of a page's links and pictures, in order; none inside code."""
     return (link[1] for link in _LINK.finditer(_CODE.sub("``", _FENCED.sub("", page))))
+
+
+def code_blocks(page: str, language: str) -> list[str]:
+    """Return the text of the fenced blocks of a language, in order, without their indentation."""
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", page, re.M | re.S)
+    return [dedent(text) for _, text in found]
 
 
 def anchors(page: str) -> set[str]:

@@ -97,9 +97,9 @@ PROXY_HEAD = """\
 
     kwire proxy --config kwire-proxy.yaml --check
 
-It reads the [file of a service](../operators/service.md), and the files that it names, and says what an
-attacker could use. It opens no port, connects to nothing, runs no script and changes nothing. Run it as the
-user of the service, because it checks who can read and change these files.
+It reads the [file of a service](../operators/service.md), and the files that it names, and says
+what an attacker could use. It opens no port, connects to nothing, runs no script and changes
+nothing. Run it as the user of the service, because it checks who can read and change these files.
 
 ```
 secrets/recorded  PROBLEM  secrets are recorded unmasked
