@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from enum import StrEnum
 from typing import Any
 
 from kwire.admin import registry
@@ -15,6 +16,20 @@ from kwire.cli.options import flag, option
 from kwire.cli.output import Output, OutputForm, Table, text_columns
 
 
+class FailOn(StrEnum):
+    """The least verdict that makes the exit code 1."""
+
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+FAILING = {
+    FailOn.PROBLEM: ("problem",),
+    FailOn.WARNING: ("warning", "problem", "unknown"),  # what is not known may be either
+}
+"""The verdicts of which one makes the exit code 1."""
+
+
 def _doctor(
     cluster: ClusterOptions,
     output: Output,
@@ -24,18 +39,23 @@ def _doctor(
     fix_plan: bool = flag(
         "--fix-plan", help="Print what to do as a list of commands, with ids and addresses."
     ),
+    fail_on: FailOn = option(
+        default=FailOn.PROBLEM,
+        help="End with 1 at a problem; or at a warning, too, and at what is unknown.",
+    ),
     list_kinds: bool = flag("--list", help="List all findings that there are, and ask no cluster."),
 ) -> None:
     """Find out what is wrong with a cluster and its quorum.
 
     Ask every controller by itself, dial the endpoints that voters advertise, and read the metadata
     log. Nothing is changed. Exit code 1 if there is a problem, or if a subject could not be checked
-    at all; 0 for warnings.
+    at all; 0 for warnings without --fail-on warning.
     With --fix-plan the advice is a list: what is done by hand, or in one case only, is a comment.
 
     \b
     kwire doctor --bootstrap-controller localhost:9093
     kwire doctor --bootstrap-controller localhost:9093 --only quorum,registrations
+    kwire doctor --bootstrap-controller localhost:9093 --fail-on warning
     kwire doctor --bootstrap-controller localhost:9093 --fix-plan
     kwire doctor --list
     """
@@ -45,13 +65,16 @@ def _doctor(
     names = _names(only)
     evidence = gather_evidence(cluster, with_image=needs_metadata(names))
     findings = examine(evidence, names)
-    output.failed = any(finding.id == NOT_CHECKED.id for finding in findings)
+    failing = FAILING[fail_on]
+    output.failed = any(
+        finding.id == NOT_CHECKED.id or finding.verdict.value in failing for finding in findings
+    )
     if fix_plan:
         show_fix_plan(output, findings, cluster, evidence)
         return
     ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
     table = findings_table(findings, {"clusterIds": ids})
-    show_findings(output, table, findings)
+    show_findings(output, table, findings, failing=failing)
 
 
 _examine = asks_cluster(registry.DESCRIBE_METADATA_QUORUM)(_doctor)

@@ -27,7 +27,6 @@ def show_fix_plan(
 ) -> None:
     """Print the steps of all findings; a command has the options that name the cluster."""
     rows = [*_rows(findings, cluster, evidence)]
-    output.failed = output.failed or any(item.verdict.value == "problem" for item in findings)
     if not output.is_for_people:
         output.show(Table("steps", COLUMNS, rows))
         return

@@ -148,3 +148,19 @@ def test_a_command_in_an_advice_exists(kwire: Command, command: str) -> None:
 
 def test_the_page_has_every_finding_in_todays_words() -> None:
     assert PAGE.read_text() == page(), "run `python -m tests.support.doctor.page`"
+
+
+def test_a_job_can_fail_at_a_warning_and_at_what_is_unknown(kwire: Command) -> None:
+    with controllers_beside() as scripted:
+        at = ("--bootstrap-controller", scripted.quorum.addresses(0)[0])
+        warned = (*at, "--only", "quorum/voter-lags")
+        unknown = (*at, "--only", "voters")  # scripted controllers do not tell kraft.version
+        asked = [
+            (*given, *options)
+            for given in (warned, unknown)
+            for options in ((), ("--fail-on", "warning"), ("--fail-on", "warning", "--fix-plan"))
+        ]
+        ends = [kwire("doctor", *words).code for words in asked]
+        fine = kwire("doctor", *at, "--only", "identity", "--fail-on", "warning")
+    assert ends == [0, 1, 1, 0, 1, 1]
+    assert fine.code == 0

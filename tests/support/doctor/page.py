@@ -30,7 +30,8 @@ kwire doctor --bootstrap-controller c1:9093,c2:9093,c3:9093
 A finding has an id, a verdict, a sentence, the answers it rests on (`-`) and what to do (`>`). The
 verdicts are `ok`, `info` (worth knowing, nothing to mend), `unknown` (it could not be looked at),
 `WARNING` and `PROBLEM`. The exit code is 1 if there is a problem, or if a subject could not be
-checked at all (`nodes/not-checked`), else 0.
+checked at all (`nodes/not-checked`), else 0. With `--fail-on warning`, for a job that nobody
+watches, it is 1 at a warning, too, and at what is unknown.
 
 - One address is enough: the others are learned from answers. With `--bootstrap-server` the brokers
   name the voters, and these are dialled.
