@@ -1,4 +1,4 @@
-"""Counts of the flows that a proxy has seen, by API."""
+"""Counts of the flows that a proxy has seen and shows, by API."""
 
 from __future__ import annotations
 
@@ -66,22 +66,24 @@ class ApiCount:
 class FlowCounts:
     """Counts flows and notices as they come.
 
+    connections: the numbers of those that they are of. others: flows that were not selected.
     problems: flows about which the proxy reports a problem. undecoded: those among them with a
     message that cannot be read.
     """
 
     def __init__(self) -> None:
         self._apis: dict[str, ApiCount] = {}
-        self._connections: set[int] = set()
+        self.connections: set[int] = set()
+        self.others = 0
         self.problems = 0
         self.undecoded = 0
 
     def add(self, seen: DecodedFlow | Notice) -> None:
         """Count a flow or a notice."""
         if isinstance(seen, Notice):
-            self._connections.add(seen.connection.number)
+            self.connections.add(seen.connection.number)
             return
-        self._connections.add(seen.flow.connection.number)
+        self.connections.add(seen.flow.connection.number)
         self._apis.setdefault(seen.flow.api, ApiCount()).add(seen)
         self.problems += bool(seen.problems)
         self.undecoded += _unread(seen)
@@ -94,9 +96,10 @@ class FlowCounts:
     @property
     def sentence(self) -> str:
         """The totals in words."""
-        text = (
-            f"{self.flows} RPCs of {len(self._apis)} APIs on {len(self._connections)} connections"
-        )
+        rpcs = f"{self.flows} RPCs"
+        if self.others:
+            rpcs = f"{self.flows} of {self.flows + self.others} RPCs match,"
+        text = f"{rpcs} of {len(self._apis)} APIs on {len(self.connections)} connections"
         return f"{text}, {self.problems} with problems" if self.problems else text
 
     @property
@@ -113,7 +116,8 @@ class FlowCounts:
         return {
             "type": "summary",
             "flows": self.flows,
-            "connections": len(self._connections),
+            "others": self.others,
+            "connections": len(self.connections),
             "problems": self.problems,
             "undecoded": self.undecoded,
             "apis": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,14 @@ from kwire.cli.flows.counts import FlowCounts
 from kwire.cli.flows.json_values import flow_data, notice_data
 from kwire.cli.flows.lines import flow_lines, notice_lines
 from kwire.cli.screen import screen
-from kwire.proxy import DecodedFlow, Notice
+from kwire.proxy import DecodedFlow, Notice, NoticeKind
 from kwire.proxy.flows.match_target import MatchTarget
 
 if TYPE_CHECKING:
     from kwire.proxy.flows.language import Expression
+
+HELD = 20
+"""Most notices of a connection that are held back, the latest ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,11 @@ class Selection:
     hidden: frozenset[str] = frozenset()
     view: Expression | None = None
 
+    @property
+    def narrows(self) -> bool:
+        """True if it names what is shown: notices are then those of the flows' connections."""
+        return bool(self.only) or self.view is not None
+
     def __contains__(self, decoded: DecodedFlow) -> bool:
         api = decoded.flow.api
         if api in self.hidden or (self.only and api not in self.only):
@@ -37,7 +46,9 @@ class Selection:
 
 
 class Display:
-    """Prints flows and notices as they pass, and in the end the counts of all.
+    """Prints the selected flows, and notices, as they pass, and in the end their counts.
+
+    If the selection names what is shown, a notice is held back until a flow of its connection is.
 
     handling: True to show whether a flow passed, was answered or routed. secrets: show
     those in messages.
@@ -58,16 +69,37 @@ class Display:
         self.as_json = as_json
         self.handling = handling
         self.counts = FlowCounts()
+        self._held: defaultdict[int, deque[Notice]] = defaultdict(lambda: deque(maxlen=HELD))
         self._console = screen()
 
     def show(self, seen: DecodedFlow | Notice) -> None:
-        """Count a flow or a notice, and print it unless it is a flow that is not selected."""
-        self.counts.add(seen)
-        if isinstance(seen, DecodedFlow) and seen not in self.selection:
-            return
+        """Count and print a flow that is selected, or a notice of a connection that has one."""
         if isinstance(seen, Notice):
+            if self._is_held(seen):
+                return
+            self.counts.add(seen)
             self._show_notice(seen)
-        elif self.as_json:
+        elif seen not in self.selection:
+            self.counts.others += 1
+        else:
+            for notice in self._held.pop(seen.flow.connection.number, ()):
+                self._show_notice(notice)
+            self.counts.add(seen)
+            self._show_flow(seen)
+
+    def _is_held(self, notice: Notice) -> bool:
+        """Hold back a notice whose connection has no flow that was shown; forget closed ones."""
+        number = notice.connection.number
+        if not self.selection.narrows or number in self.counts.connections:
+            return False
+        if notice.kind is NoticeKind.CLOSED:
+            self._held.pop(number, None)
+        else:
+            self._held[number].append(notice)
+        return True
+
+    def _show_flow(self, seen: DecodedFlow) -> None:
+        if self.as_json:
             _write(flow_data(seen, tree=self.verbose, secrets=self.secrets))
         else:
             lines = flow_lines(

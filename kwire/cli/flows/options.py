@@ -37,7 +37,10 @@ UNPACK_LIMIT = option(
 )
 API = repeated("--api", metavar="NAME", help="Show this API only; repeatable.")
 NO_API = repeated("--no-api", metavar="NAME", help="Do not show this API; repeatable.")
-VIEW = option(metavar="EXPRESSION", help="Show this only; see docs/reference/filter-language.md.")
+VIEW = option(
+    metavar="EXPRESSION",
+    help="Show this only, and notices of its connections; see docs/reference/filter-language.md.",
+)
 MEANT = option("--view", metavar="EXPRESSION", help="These flows only, and all notices.")
 VERBOSE = flag("--verbose", "-v", help="Show the whole messages, field by field.")
 AS_JSON = flag("--json", help="Print a JSON value a line, the counts last.")

@@ -61,13 +61,35 @@ def test_json_is_a_value_a_line_with_the_counts_last(node: str) -> None:
     assert values[-1]["apis"]["ApiVersions"]["flows"] == 1
 
 
-@pytest.mark.parametrize("option", [["--api", "fetch"], ["--no-api", "ApiVersions"]])
-def test_apis_can_be_selected_and_are_counted_all_the_same(node: str, option: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        (["--api", "fetch"], "0 of 2 RPCs match, of 0 APIs on 0 connections"),
+        (["--no-api", "ApiVersions"], "1 of 2 RPCs match, of 1 APIs on 1 connections"),
+        (["--view", "~key 9999"], "1 of 2 RPCs match, of 1 APIs on 1 connections"),
+    ],
+)
+def test_what_is_selected_is_shown_and_counted(
+    node: str, option: list[str], sentence: str
+) -> None:
     with proxy(*option, "--listen", f"127.0.0.1:0={node}") as (run, address):
         talk(address)
         lines, err = end_with_ctrl_c(run)
     assert not [line for line in lines if "ApiVersions" in line]
-    assert "2 RPCs of 2 APIs" in err
+    assert sentence in err
+
+
+def test_notices_are_those_of_connections_with_what_is_selected(node: str) -> None:
+    with proxy("--json", "--view", "~key 9999", "--listen", f"127.0.0.1:0={node}") as run_at:
+        run, address = run_at
+        for _ in range(2):
+            socket.create_connection(address).close()
+        talk(address)
+        lines, _ = end_with_ctrl_c(run)
+    *seen, summary = [json.loads(line) for line in lines]
+    assert [value["type"] for value in seen] == ["opened", "flow", "closed"]
+    assert len({value["connection"] for value in seen}) == 1
+    assert (summary["flows"], summary["others"], summary["connections"]) == (1, 1, 1)
 
 
 def test_it_ends_when_nobody_reads_any_more() -> None:
