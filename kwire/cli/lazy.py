@@ -14,6 +14,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from kwire.cli.errors import WrongUsage
+
 
 def lazy_group(modules: Mapping[str, str]) -> type[TyperGroup]:
     """Return a class of groups that also have these commands: `module:function` by name.
@@ -35,6 +37,20 @@ def lazy_group(modules: Mapping[str, str]) -> type[TyperGroup]:
                 if not self._has(name):
                     self.commands[name] = _command(name, modules[name])
             return self.commands.get(cmd_name)
+
+        def parse_args(self, ctx: Any, args: list[str]) -> Any:
+            """Take the options of the group; name its commands where an option of theirs stands."""
+            flag = args[0].partition("=")[0] if args else ""
+            needs_command = not self.invoke_without_command and ctx.parent is not None
+            if needs_command and flag.startswith("--") and self._lacks(ctx, flag):
+                names = ", ".join(self.list_commands(ctx))
+                raise WrongUsage(
+                    f"No such option: {flag}. A command comes before its options: {names}.", ctx=ctx
+                )
+            return super().parse_args(ctx, args)
+
+        def _lacks(self, ctx: Any, flag: str) -> bool:
+            return not any(flag in param.opts for param in self.get_params(ctx))
 
         def _has(self, name: str) -> bool:
             return name in self.commands

@@ -114,6 +114,8 @@ class SourceOptions:
             return self._controllers(text.removeprefix(CONTROLLERS), Profile())
         if text.startswith(PROFILE):
             return self._of_profile(read_profile(text.removeprefix(PROFILE)))
+        if not Path(text).exists() and _names_nodes(text):
+            raise WrongUsage(f"there is no file {text}; of controllers write {CONTROLLERS}{text}.")
         return FileSource(path=Path(text))
 
     def _of_profile(self, profile: Profile) -> ControllerSource:
@@ -136,6 +138,18 @@ class SourceOptions:
             command_config=config,
             timeouts=self.limits.chosen(profile, config),
         )
+
+
+def _names_nodes(text: str) -> bool:
+    """True for `host:port,host:port`."""
+    from kwire.admin.bootstrap import Bootstrap
+    from kwire.errors import InvalidValue
+
+    try:
+        Bootstrap.of(None, text)
+    except InvalidValue:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

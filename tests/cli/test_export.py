@@ -167,6 +167,10 @@ def test_a_cluster_may_be_a_profile(
         (["diff", "a", "b", "-P", "c"], "give OLD and NEW, or OLD and the options of a cluster."),
         (["diff", "a"], "give --bootstrap-controller, --profile, or a file."),
         (["diff", "controllers:nowhere", "a"], "'nowhere' is no address"),
+        (
+            ["diff", "a", "localhost:9093"],
+            "there is no file localhost:9093; of controllers write controllers:localhost:9093.",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_wrong_usage(

@@ -87,6 +87,27 @@ def test_a_fault_of_kwire_itself_is_one_line_that_asks_for_a_report(
     assert "failed with KeyError: 'oops'. Add --debug" in run.error
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ("cluster", "--bootstrap-controller", "localhost:9093"),
+            "No such option: --bootstrap-controller. A command comes before its options: id,"
+            " endpoints, describe.",
+        ),
+        (("--nope",), "No such option: --nope"),
+        (("proxy", "--nope"), "No such option: --nope"),
+    ],
+)
+def test_a_group_says_which_commands_there_are(
+    kwire: Command, words: tuple[str, ...], sentence: str
+) -> None:
+    run = kwire(*words)
+    assert run.code == 2
+    assert run.err.splitlines()[-1].startswith(f"Error: {sentence}")
+    assert kwire("cluster").err.startswith("Usage: kwire cluster [OPTIONS] COMMAND")
+
+
 def test_an_unknown_command_is_wrong_usage(kwire: Command) -> None:
     run = kwire("decodee")
     assert run.code == 2

@@ -69,9 +69,7 @@ def test_json_is_a_value_a_line_with_the_counts_last(node: str) -> None:
         (["--view", "~key 9999"], "1 of 2 RPCs match, of 1 APIs on 1 connections"),
     ],
 )
-def test_what_is_selected_is_shown_and_counted(
-    node: str, option: list[str], sentence: str
-) -> None:
+def test_what_is_selected_is_shown_and_counted(node: str, option: list[str], sentence: str) -> None:
     with proxy(*option, "--listen", f"127.0.0.1:0={node}") as (run, address):
         talk(address)
         lines, err = end_with_ctrl_c(run)
