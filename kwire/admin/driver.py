@@ -170,15 +170,15 @@ class Driver:
         """Raise ReadOnly or UnsupportedEndpointType for what must not be sent."""
         if row.changes and self.read_only:
             raise ReadOnly(
-                f"{row.name} changes the cluster, and this client is read-only:"
-                " take a profile without read_only = true"
+                f"{row.api} changes the cluster, and this client is read-only: take one without"
+                " read_only"
             )
         if self.router.endpoint_type is EndpointType.BROKER or row.reach is Reach.LISTED:
             return
         if row.reach is Reach.UNLISTED and not self._allow_unlisted:
             raise UnsupportedEndpointType(
-                f"{row.name} is not for controllers by KIP-919, though they serve it: give brokers"
-                " as bootstrap, or allow it (--allow-unlisted)"
+                f"KIP-919 does not list {row.api} for controllers, though they serve it: give"
+                " brokers as bootstrap, or allow_unlisted"
             )
         if row.reach in (Reach.NEVER, Reach.OBSERVED):
             raise UnsupportedEndpointType(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -19,7 +19,13 @@ from kwire.testing.local_kafka.installed import installed
 from kwire.testing.local_kafka.jars import VERSIONS
 from kwire.testing.local_kafka.local import LocalLauncher
 from kwire.testing.local_kafka.local_site import LocalSite
-from kwire.testing.local_kafka.node import KafkaNode, KafkaVoter, KnownQuorum
+from kwire.testing.local_kafka.node import (
+    BROKER,
+    KafkaNode,
+    KafkaVoter,
+    KnownQuorum,
+    NodeListener,
+)
 from kwire.testing.local_kafka.running import DEADLINE, RunningNode
 from kwire.text.ids import uuid_text
 
@@ -35,8 +41,8 @@ class LocalBrokers:
 
     version: of Kafka; its jars are loaded through Maven on first use. kafka: the folder of an
     unpacked release, from 3.9 on, in place of that, by default $KAFKA_HOME. properties: of
-    server.properties, for all brokers. progress: is told what is being done. timeout: seconds for
-    each broker to start.
+    server.properties, for all brokers. ports: of 127.0.0.1, one for each broker; by default free
+    ones. progress: is told what is being done. timeout: seconds for each broker to start.
     """
 
     def __init__(
@@ -46,12 +52,16 @@ class LocalBrokers:
         version: str | None = None,
         kafka: Path | None = None,
         properties: Mapping[str, str] | None = None,
+        ports: Sequence[int] = (),
         progress: Callable[[str], None] = lambda text: None,
         timeout: float = DEADLINE,
     ) -> None:
         if not 0 <= count <= MOST:
             raise InvalidValue(f"a quorum has 0 to {MOST} brokers beside it, not {count}")
+        if ports and len(ports) != count:
+            raise InvalidValue(f"{count} brokers need {count} ports, not {len(ports)}")
         self.count = count
+        self._ports = tuple(ports)
         home = os.environ.get("KAFKA_HOME")
         if kafka is None and home and version is None:
             kafka = Path(home)
@@ -116,8 +126,11 @@ class LocalBrokers:
     async def prepare(self, folder: Path | None = None) -> None:
         """Find Java and the jars, and reserve ports.
 
-        folder: removed at the end, too, also after kill -9. Raises KafkaUnavailable.
+        folder: removed at the end, too, also after kill -9. Does nothing the second time. Raises
+        KafkaUnavailable.
         """
+        if self._guard is not None:
+            return
         self._guard = Guard()  # at once: jars may be loaded for minutes
         if folder is not None:
             self._guard.keep("folder", str(folder))
@@ -130,13 +143,19 @@ class LocalBrokers:
             node = KafkaNode(
                 node_id=node_id,
                 roles=("broker",),
-                listeners=site.listeners(node_id, ("broker",)),
+                listeners=self._listeners(site, node_id),
                 quorum=KnownQuorum(cluster_id="", voters=()),
                 folder=machine.folder,
                 properties=self._properties,
             )
             self.nodes[node_id] = RunningNode(node, machine, self._progress)
         return site
+
+    def _listeners(self, site: LocalSite, node_id: int) -> tuple[NodeListener, ...]:
+        if not self._ports:
+            return site.listeners(node_id, ("broker",))
+        at = Address("127.0.0.1", self._ports[node_id - FIRST_BROKER])
+        return (NodeListener(name=BROKER, listens=at, advertised=at, reached=at),)
 
     async def start(self, cluster_id: str, voters: Mapping[int, tuple[UUID, Address]]) -> None:
         """Start all brokers; return when none is fenced. The voters serve already.

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 app = command_group("Create, list, describe, grow and delete topics.")
 
 NAMES = argument(metavar="NAME...", help="Names of topics.")
+ALL_FENCED = "All brokers are currently fenced."
+"""Controllers say so, too, if no broker is registered (StripedReplicaPlacer)."""
+
 DRY_RUN = flag("--dry-run", help="Have the controller check it, and change nothing.")
 
 
@@ -90,6 +93,11 @@ def create_topics(
     if if_not_exists:
         _forgive(table, "existed", "TOPIC_ALREADY_EXISTS")
     output.show(table)
+    if any(row["message"] == ALL_FENCED for row in table.rows):
+        output.say(
+            "Partitions need a broker that is registered and not fenced: `kwire doctor` says which"
+            " there are. To try things, `kwire controller quorum --brokers 1` runs one."
+        )
 
 
 @app.command("list")

@@ -37,13 +37,14 @@ def run(
 @app.command()
 @reads_options
 def quorum(options: QuorumOptions) -> None:
-    """Run a quorum on free ports of 127.0.0.1 until Ctrl-C, and say what brokers need to join it.
+    """Run a quorum on 127.0.0.1 until Ctrl-C, and say what brokers need to join it.
 
     With --brokers, Apache Kafka's brokers run beside it, and their bootstrap.servers are printed
     when none is fenced. They end with this command, even if that is killed.
 
     \b
     kwire controller quorum -n 3
+    kwire controller quorum --ports 9093 --brokers 1
     kwire controller quorum -n 3 --brokers 2 --kafka-version 4.4.0
     kwire controller quorum -n 3 --property super.users=User:ANONYMOUS \\
       --property authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from kwire.cli.cluster_ports import PORTS
 from kwire.cli.options import flag, option, repeated
 from kwire.cli.storage import ADD_SCRAM_FILE
 
@@ -20,6 +21,7 @@ class QuorumOptions:
     size: int = option(
         "--size", "-n", default=3, metavar="N", min=1, max=9, help="How many controllers."
     )
+    ports: int | None = PORTS
     folder: Path | None = option(
         metavar="FOLDER", help="Keep the data here; by default it is removed at the end."
     )

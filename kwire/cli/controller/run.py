@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
+from kwire.cli.cluster_ports import broker_ports, controller_ports
 from kwire.cli.controller.options import QuorumOptions
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.log_lines import log_to_stderr
@@ -86,6 +87,7 @@ def run_quorum(options: QuorumOptions) -> None:
         properties=properties,
         version=options.kafka_version,
         kafka=options.kafka,
+        ports=broker_ports(options.ports, options.brokers),
         progress=lambda text: console.print(text, style="dim"),
     )
     quorum = Quorum(
@@ -93,9 +95,11 @@ def run_quorum(options: QuorumOptions) -> None:
         folder=folder,
         release=options.release_version,
         metered=address is not None,
+        ports=controller_ports(options.ports, options.size),
         properties=properties,
         scram=scram,
         brokers=brokers,
+        network=False,
         extension_of=MigrationExtension.of,
     )
     try:

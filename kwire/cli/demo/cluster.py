@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 from kwire.net.address import Address
 from kwire.testing.background import BackgroundQuorum
+from kwire.testing.local_brokers import LocalBrokers
 
 JOINING = 3003
 """The controller that starts as an observer and becomes a voter."""
@@ -19,11 +22,19 @@ class DemoCluster(Protocol):
         """Listener addresses of all controllers, JOINING included, fixed before any node runs."""
 
     @property
+    def brokers(self) -> dict[int, Address]:
+        """Listener addresses of the brokers in front of which the proxy stands."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port,...` of the brokers, for clients; empty if there are none."""
+
+    @property
     def description(self) -> str:
         """The subject of the demo's first heading."""
 
     def advertise(self, node_id: int, address: Address) -> None:
-        """Have a controller tell all other nodes this address, a proxy's, as its own."""
+        """Have a node tell all other nodes and clients this address, a proxy's, as its own."""
 
     def start(self) -> None:
         """Start every node and wait until each answers. Blocks; `close` from outside ends it."""
@@ -33,11 +44,22 @@ class DemoCluster(Protocol):
 
 
 class KwireQuorum:
-    """Controllers of kwire's own, in this process: nothing is downloaded, and no Java is needed."""
+    """Controllers of kwire's own, in this process: nothing is downloaded, and no Java is needed.
 
-    def __init__(self) -> None:
-        self._background = BackgroundQuorum(3)
+    brokers: how many of Apache Kafka run beside them; they do need Java. progress: is told what is
+    waited for.
+    """
+
+    def __init__(self, brokers: int, progress: Callable[[str], None]) -> None:
+        self._brokers = LocalBrokers(brokers, progress=progress)
+        self._background = BackgroundQuorum(3, brokers=self._brokers, network=False)
         self._background.quorum.add_member(JOINING)
+        if brokers:
+            try:
+                asyncio.run(self._brokers.prepare(self._background.quorum.folder))
+            except BaseException:
+                self.close()
+                raise
 
     @property
     def controllers(self) -> dict[int, Address]:
@@ -46,18 +68,34 @@ class KwireQuorum:
         return {node_id: Address(host, port) for node_id, (host, port) in addresses.items()}
 
     @property
+    def brokers(self) -> dict[int, Address]:
+        """Listener addresses of the brokers."""
+        return self._brokers.listen_addresses()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port,...` of the brokers, for clients."""
+        return self._brokers.bootstrap_servers
+
+    @property
     def description(self) -> str:
         """The subject of the demo's first heading."""
-        return "A quorum of kwire's own"
+        quorum = "A quorum of kwire's own"
+        if self._brokers.count:
+            return f"{quorum}, with brokers of Kafka {self._brokers.version},"
+        return quorum
 
     def advertise(self, node_id: int, address: Address) -> None:
-        """Have a controller tell all other nodes this address as its own."""
+        """Have a node tell all other nodes and clients this address as its own."""
+        if node_id in self._brokers.nodes:
+            self._brokers.advertise(node_id, address)
+            return
         self._background.quorum.advertise(node_id, address.host, address.port)
 
     def start(self) -> None:
-        """Start every controller; return when one of them leads."""
+        """Start every node; return when a controller leads and no broker is fenced."""
         self._background.start()
 
     def close(self) -> None:
-        """Stop every controller and remove its files."""
+        """Stop every node and remove its files."""
         self._background.close()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from kwire.cli.demo.options import DemoOptions
-from kwire.cli.options import reads_options
+from kwire.cli.options import option, reads_options
 
 
 @reads_options
-def demo(options: DemoOptions) -> None:
+def demo(
+    options: DemoOptions,
+    brokers: int = option(
+        default=0, metavar="N", min=0, max=9, help="Brokers of Apache Kafka beside; needs Java."
+    ),
+) -> None:
     """Watch four controllers change voters through a proxy.
 
     The controllers are kwire's own and need nothing else. They advertise the proxy, so that all
@@ -15,9 +20,10 @@ def demo(options: DemoOptions) -> None:
 
     \b
     kwire demo
-    kwire demo --keep
+    kwire demo --keep --ports 9093
+    kwire demo --keep --ports 9093 --brokers 1
     """
     from kwire.cli.demo.cluster import KwireQuorum
     from kwire.cli.demo.session import run
 
-    run(options, lambda progress: KwireQuorum())
+    run(options, lambda progress: KwireQuorum(brokers, progress))

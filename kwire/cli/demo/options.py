@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kwire.cli.cluster_ports import PORTS
 from kwire.cli.options import flag, option
 
 
@@ -15,5 +16,6 @@ class DemoOptions:
         default=5.0, min=0, help="Watch the nodes for so long after the last step."
     )
     keep: bool = flag("--keep", help="Let it run until Ctrl-C, to try commands against it.")
+    ports: int | None = PORTS
     every: bool = flag("--all", help="Show every RPC, also those that repeat all the time.")
     verbose: bool = flag("--verbose", "-v", help="Show the admin's messages field by field.")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from kwire.cli.flows.counts import FlowCounts
+from kwire.cli.flows.counts import NOT_LEADER, FlowCounts
 from kwire.cli.flows.lines import client_and_node, flow_lines, notice_lines
 from kwire.cli.printer import Printer, RepeatLimit
 from kwire.cli.quorum.screen import print_replicas
+from kwire.messages.registry import api_keys
 from kwire.proxy import DecodedFlow, Notice, NoticeKind
 
 CLIENT_ID = "kwire-demo"
 """The client whose RPCs are always shown."""
+
+OF_A_START = api_keys("Vote", "BeginQuorumEpoch", "ControllerRegistration", "BrokerRegistration")
+"""The RPCs that are shown while the nodes start: who leads, and who there is."""
 
 
 class DemoScreen:
@@ -28,6 +33,8 @@ class DemoScreen:
         self._verbose = verbose
         self._repeats = RepeatLimit()
         self._over = False
+        self._starting = not every
+        self._folded: Counter[str] = Counter()
 
     @property
     def is_terminal(self) -> bool:
@@ -52,6 +59,9 @@ class DemoScreen:
         if self._over:
             return
         self.counts.add(seen)
+        if self._starting and (subject := _folded(seen)) is not None:
+            self._folded[subject] += 1
+            return
         if isinstance(seen, Notice):
             if seen.kind not in (NoticeKind.OPENED, NoticeKind.CLOSED):
                 self._limited((seen.kind, seen.connection.node_id), seen)
@@ -59,6 +69,16 @@ class DemoScreen:
             self._show(seen, "", tree=self._verbose and seen.flow.client_id == CLIENT_ID)
         else:
             self._limited((seen.flow.key, client_and_node(seen.flow)), seen)
+
+    def started(self) -> None:
+        """Show from now on what repeats or fails, too; say how much of it was not shown."""
+        if not self._starting:
+            return
+        self._starting = False
+        numbers = [f"{subject}: {number}" for subject, number in self._folded.most_common()]
+        if numbers:
+            told = f"Not shown while they started: {'; '.join(numbers)}. --all shows them."
+            self.say(Text(told, style="dim"))
 
     def _limited(self, kind: tuple[object, ...], seen: DecodedFlow | Notice) -> None:
         at = seen.at if isinstance(seen, Notice) else seen.flow.at
@@ -86,3 +106,22 @@ class DemoScreen:
         self.say(self.counts.table())
         if (sentence := self.counts.leader_sentence) is not None:
             self.say(sentence)
+
+
+def _folded(seen: DecodedFlow | Notice) -> str | None:
+    """Return what to count in place of an event while the nodes start; None to show it.
+
+    Nodes ask each other before they listen, and before one of them leads: that is no failure.
+    """
+    if isinstance(seen, Notice):
+        return (
+            "connections refused before a node listened"
+            if seen.kind is NoticeKind.REFUSED
+            else None
+        )
+    codes = {failure.code for failure in seen.failures}
+    if codes and codes <= NOT_LEADER:
+        return "answers of nodes that did not lead"
+    if codes or seen.flow.key in OF_A_START:
+        return None
+    return "other RPCs"

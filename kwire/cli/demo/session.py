@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
+from kwire.cli.cluster_ports import broker_ports, controller_ports
 from kwire.cli.demo.cluster import DemoCluster
 from kwire.cli.demo.options import DemoOptions
 from kwire.cli.demo.screen import DemoScreen
@@ -26,6 +28,9 @@ from kwire.proxy.service.feed import WatchNotInstalled
 
 if TYPE_CHECKING:
     from kwire.proxy.feed.sender import Feed
+
+FEED_PORT = 9900
+"""Of a feed beside fixed ports, as in kwire's documentation."""
 
 
 def run(options: DemoOptions, make_cluster: Callable[[Callable[[str], None]], DemoCluster]) -> None:
@@ -86,7 +91,8 @@ class DemoSession:
                 raise
 
     async def _show(self, demo_screen: DemoScreen) -> None:
-        viewers = _viewers() if self._options.keep else None
+        feed_port = 0 if self._options.ports is None else FEED_PORT
+        viewers = _viewers(feed_port) if self._options.keep else None
         feed = None if viewers is None else viewers.feed
         filters = None if viewers is None else viewers.filters
         async with (
@@ -109,11 +115,22 @@ class DemoSession:
                 self._cluster.close()
 
     async def _listen_in_front(self, proxy: Proxy) -> list[str]:
-        """Listen in front of each controller and have it advertise that; return the addresses."""
-        for node_id, upstream in self._cluster.controllers.items():
-            address = await proxy.listen(Listener(node_id=node_id, upstream=upstream))
-            self._cluster.advertise(node_id, address)
-        return [str(address) for address in proxy.addresses.values()]
+        """Listen in front of each node and have it advertise that; return controllers' addresses.
+
+        Raises CommandFailed if a port that was asked for is taken.
+        """
+        cluster, first = self._cluster, self._options.ports
+        controllers = controller_ports(first, len(cluster.controllers))
+        brokers = broker_ports(first, len(cluster.brokers))
+        told = []
+        for nodes, ports in ((cluster.controllers, controllers), (cluster.brokers, brokers)):
+            for (node_id, upstream), port in zip(nodes.items(), ports or repeat(0), strict=False):
+                listen = Address("127.0.0.1", port)
+                listener = Listener(node_id=node_id, upstream=upstream, listen=listen)
+                address = await proxy.listen(listener)
+                cluster.advertise(node_id, address)
+                told.append(str(address))
+        return told[: len(cluster.controllers)]
 
     async def _watch(
         self, controllers: list[str], demo_screen: DemoScreen, feed: Feed | None
@@ -121,6 +138,8 @@ class DemoSession:
         if self._options.keep:
             demo_screen.heading("It runs until Ctrl-C. In another terminal, try")
             demo_screen.say(f"kwire quorum status --bootstrap-controller {controllers[0]}")
+            if servers := self._cluster.bootstrap_servers:
+                demo_screen.say(f"kwire topics create orders --bootstrap-server {servers}")
             if feed is not None:
                 demo_screen.say(f"kwire watch {feed.address}")
             await asyncio.Event().wait()
@@ -137,9 +156,9 @@ class DemoSession:
         demo_screen.say(Text("Every RPC was decoded; the voters are what they were.", "green"))
 
 
-def _viewers() -> ClusterFilters | None:
+def _viewers(port: int) -> ClusterFilters | None:
     """Return the feed and the filters of `kwire watch`; None if its packages are not installed."""
     try:
-        return ClusterFilters(feed=FeedConfig(listen=Address("127.0.0.1", 0)))
+        return ClusterFilters(feed=FeedConfig(listen=Address("127.0.0.1", port)))
     except WatchNotInstalled:
         return None

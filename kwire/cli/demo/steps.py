@@ -32,6 +32,7 @@ async def show_steps(controllers: list[str], screen: DemoScreen) -> None:
     controllers: addresses of the proxy's listeners, one in front of each controller.
     """
     planned = await _until_ready(controllers)
+    screen.started()
     assert planned.directory_id is not None
     pace = PACE if screen.is_terminal else UNREAD_PACE
     async with AdminClient(bootstrap_controllers=controllers, client_id=CLIENT_ID) as admin:

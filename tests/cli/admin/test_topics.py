@@ -8,6 +8,7 @@ import pytest
 from kwire.messages import a19_create_topics as creation
 from kwire.messages import a20_delete_topics as deletion
 from kwire.net.frames import RequestFrame
+from kwire.testing import BackgroundQuorum
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.cli.command import Command
 from tests.support.cli.scripted_cluster import at, scripted_cluster
@@ -107,6 +108,17 @@ def test_a_topic_that_is_gone_is_an_error_unless_it_is_expected(
 ) -> None:
     assert kwire("topics", "delete", "orders", "unknown", "--yes", *at(brokers)).code == 1
     assert kwire("topics", "delete", "unknown", "--if-exists", "--yes", *at(brokers)).code == 0
+
+
+def test_without_brokers_it_says_what_is_missing(kwire: Command) -> None:
+    create = ("topics", "create", "orders", "--bootstrap-controller")
+    with BackgroundQuorum(1) as quorum:
+        asked = kwire(*create, quorum.bootstrap_controllers)
+        allowed = kwire(*create, quorum.bootstrap_controllers, "--allow-unlisted")
+    assert (asked.code, allowed.code) == (1, 1)
+    assert asked.error.endswith("give brokers by --bootstrap-server, or add --allow-unlisted")
+    assert "All brokers are currently fenced." in allowed.out
+    assert "`kwire controller quorum --brokers 1` runs one" in allowed.out.replace("\n", " ")
 
 
 def test_a_read_only_profile_changes_nothing(

@@ -2,14 +2,22 @@
 
 import re
 import signal
+import socket
 import subprocess
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
 
-from tests.support.cli.command import KWIRE
-from tests.support.cli.demo_run import SESSION, interrupt, left_behind, session_apis, start_demo
+from tests.support.cli.command import KWIRE, Command
+from tests.support.cli.demo_run import (
+    SESSION,
+    free_ports,
+    interrupt,
+    left_behind,
+    session_apis,
+    start_demo,
+)
 
 DEMO = (KWIRE, "demo")
 WATCH = r"kwire watch (127\.0\.0\.1:\d+)"
@@ -35,6 +43,50 @@ def test_the_demo_needs_no_java(tmp_path: Path) -> None:
 )
 def test_ctrl_c_leaves_nothing_running(tmp_path: Path, moment: str, number: signal.Signals) -> None:
     interrupt([*DEMO, "--keep"], tmp_path, moment, number)
+
+
+def test_a_demo_opens_with_who_leads_and_who_there_is(tmp_path: Path) -> None:
+    """Nodes that do not listen yet, or do not lead, are counted: they are no failures."""
+    with start_demo([*DEMO, "--seconds", "0"], tmp_path) as run:
+        out, _ = run.communicate(timeout=120)
+    start = out.partition("── Describe")[0].splitlines()
+    assert [line for line in start if " refused: " in line or "NOT_LEADER" in line] == []
+    shown = {line.split()[5] for line in start if re.match(r"\d\d:", line)}
+    assert shown == {"Vote", "BeginQuorumEpoch", "ControllerRegistration"}
+    told = next(line for line in start if line.startswith("Not shown while they started: "))
+    assert re.search(r"other RPCs: \d+", told)
+
+
+def test_a_demo_has_the_ports_that_it_is_given_unless_one_is_taken(tmp_path: Path) -> None:
+    first = free_ports(4)
+    with start_demo([*DEMO, "--seconds", "0", "--ports", str(first)], tmp_path) as run:
+        out, _ = run.communicate(timeout=120)
+    endpoints = re.findall(r"^300\d .* CONTROLLER://127\.0\.0\.1:(\d+)", out, re.MULTILINE)
+    assert {*map(int, endpoints)} == {*range(first, first + 4)}
+    with socket.create_server(("127.0.0.1", first + 1)):
+        refused = subprocess.run(
+            [*DEMO, "--ports", str(first)], capture_output=True, text=True, check=False
+        )
+    assert refused.returncode == 1
+    assert f"something listens at 127.0.0.1:{first + 1} already" in refused.stderr
+
+
+@pytest.mark.cluster
+def test_a_demo_that_is_kept_has_a_broker_for_topics(kwire: Command, tmp_path: Path) -> None:
+    first = free_ports(5) + 1
+    command: list[str | Path] = [*DEMO, "--keep", "--ports", str(first), "--brokers", "1"]
+    with start_demo(command, tmp_path) as run:
+        try:
+            assert run.stdout
+            create = next(line for line in run.stdout if line.startswith("kwire topics create"))
+            made = kwire(*create.split()[1:])
+            listed = kwire("topics", "list", "--bootstrap-server", f"127.0.0.1:{first - 1}")
+        finally:
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=120)
+    assert made.code == 0, made.err
+    assert "orders" in listed.out
+    assert left_behind(tmp_path) == []
 
 
 def test_a_demo_that_is_kept_is_watched(tmp_path: Path) -> None:

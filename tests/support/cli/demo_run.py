@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 
 import pytest
+
+from real_kafka import free_port
 
 SESSION = ["DescribeQuorum", "AddRaftVoter", "DescribeQuorum", "RemoveRaftVoter", "DescribeQuorum"]
 """The requests of the demo's admin client, those that look for a node left out."""
@@ -22,6 +26,19 @@ def start_demo(command: Sequence[str | Path], folder: Path) -> subprocess.Popen[
     return subprocess.Popen(
         command, env=environment, stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True
     )
+
+
+def free_ports(count: int) -> int:
+    """Return the first of so many neighbouring ports of 127.0.0.1 that nobody listens on."""
+    while True:
+        first = free_port()
+        with ExitStack() as bound:
+            try:
+                for port in range(first, first + count):
+                    bound.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+        return first
 
 
 def left_behind(folder: Path) -> list[str]:
