@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from reprlib import Repr
 
@@ -15,6 +16,9 @@ LONGEST = 256_000_000
 
 CUT = 80
 """Characters of an untrusted value that an error shows."""
+
+COMPARED = 50
+"""Names that are compared with one that is not there, and characters of the longest such name."""
 
 
 def read_text(path: Path, wrong: type[KwireError]) -> str:
@@ -42,6 +46,25 @@ def whole_number(text: str, *, bits: int) -> int | None:
         return None
     number = int(text)
     return number if number < 1 << bits else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'Fetch'?` for a word that is nearly a known one, or its beginning.
+
+    "" for any other word.
+    """
+    from difflib import get_close_matches
+
+    if len(word) > COMPARED:
+        return ""
+    # Names of a hundred characters take a millisecond each to compare, and there may be thousands.
+    known, letters = list(known), set(word)
+    begun = [name for name in known if len(word) > 2 and name.startswith(word)]
+    likely = sorted(
+        (len(letters ^ set(name)), name) for name in known if abs(len(name) - len(word)) < 4
+    )
+    close = begun or get_close_matches(word, [name for _, name in likely[:COMPARED]], n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class _Quote(Repr):

@@ -85,7 +85,9 @@ class RuleOptions:
         metavar="PATH=VALUE", help="Set a field, topics.name=x; repeatable."
     )
     probability: float | None = option(metavar="SHARE", help="Of the messages, above 0 up to 1.")
+    skip: int | None = option(metavar="N", help="Not on the first so many that match.")
     count: int | None = option(metavar="N", help="At most so many times.")
+    nth: int | None = option(metavar="N", help="On the N-th that matches alone.")
     after: str | None = option(metavar="TIME", help="Not before 10s.")
     until: str | None = option(metavar="TIME", help="Not later than 1m.")
     preset: str | None = option(
@@ -114,7 +116,9 @@ class RuleOptions:
             "error": _yaml(self.error),
             "patch": dict(_pair(setting) for setting in self.patch) if self.patch else None,
             "probability": self.probability,
+            "skip": self.skip,
             "count": self.count,
+            "nth": self.nth,
             "after": self.after,
             "until": self.until,
             "enabled": False if self.disabled else None,
@@ -157,6 +161,7 @@ def add(*, options: RuleOptions, feed: FeedChoice, as_json: bool = AS_JSON) -> N
     \b
     kwire proxy rules add --match "~api Fetch & ~from 3001" --delay 2s --name slow
     kwire proxy rules add --match "~api Vote" --error INVALID_REQUEST --count 3
+    kwire proxy rules add --match "~api EndTxn" --error INVALID_TXN_STATE --nth 2
     kwire proxy rules add --match "~api Metadata" --direction response --patch topics.name=x
     kwire proxy rules add --preset late-heartbeats --node 2
     """

@@ -31,7 +31,7 @@ Dice = Callable[[], float]
 class RuleFilter(Filter):
     """Does what a rule says. dice: of a seed; start: the clock's time when the rules were loaded.
 
-    hits: how often it has.
+    hits: how often it has. matched: messages that matched, until it had its count.
     """
 
     def __init__(self, rule: Rule, dice: Dice, start: float) -> None:
@@ -47,11 +47,16 @@ class RuleFilter(Filter):
         )
         self.looks_inside = any(key != ENVELOPE for key, _ in self._kinds)
         self._free: dict[int, float] = {}
-        self.hits = 0
+        self.hits = self.matched = 0
 
     @property
     def name(self) -> str:
         return f"rule {self._rule.name}".strip()
+
+    @property
+    def way(self) -> Direction:
+        """The messages of an RPC that the rule is about."""
+        return self._rule.way
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
         """Want requests even for a rule about responses: `match` may compare fields of both."""
@@ -68,16 +73,17 @@ class RuleFilter(Filter):
         return self._act(response, call) if self._applies(response, call) else None
 
     def _applies(self, message: Request | Response, call: Call) -> bool:
-        """Return True, and count a hit, if the rule applies now: by time, count, match and dice."""
+        """Return True, and count a hit, if the rule acts on this message, by all of its keys."""
         rule, age = self._rule, call.now - self._start
         if age < rule.after or (rule.until is not None and age >= rule.until):
             return False
-        # Dice are thrown last: with one seed the same messages are hit, whatever others came.
-        if rule.count is not None and self.hits >= rule.count:
+        if rule.most is not None and self.hits >= rule.most:
             return False
-        if not self._matches(message, call) or (
-            rule.probability < 1 and self._dice() >= rule.probability
-        ):
+        if not self._matches(message, call):
+            return False
+        self.matched += 1
+        # Dice are thrown last: with one seed the same messages are hit, whatever others came.
+        if self.matched < rule.first or (rule.probability < 1 and self._dice() >= rule.probability):
             return False
         self.hits += 1
         return True

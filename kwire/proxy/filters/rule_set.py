@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 
 from kwire.errors import InvalidValue
 from kwire.proxy.filters.rule import Dice, RuleFilter
 from kwire.proxy.filters.rules import Rule, RulesFile, read_rule
-from kwire.text.untrusted import cut_repr
+from kwire.text.untrusted import cut_repr, did_you_mean
 
 MOST = 1000
 """Rules at a time that may be added by command."""
@@ -31,9 +30,6 @@ ROOM = 1024 * 1024
 
 CHANGES = 8
 """Sentences about the latest changes that are kept for viewers."""
-
-COMPARED = 50
-"""Names that are compared with one that is not there, and characters of the longest such name."""
 
 
 class RuleOrigin(StrEnum):
@@ -189,7 +185,4 @@ def _is_same_rule(rule: Rule, other: Rule) -> bool:
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
-    # Names of a hundred characters take a millisecond each to compare, and there may be thousands.
-    likely = [known for known in names if abs(len(known) - len(name)) < 4]
-    close = get_close_matches(name, likely[:COMPARED], n=1) if len(name) <= COMPARED else []
-    return f"; did you mean {close[0]!r}?" if close else "; `kwire proxy rules list` names them"
+    return did_you_mean(name, names) or "; `kwire proxy rules list` names them"

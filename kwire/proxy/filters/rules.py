@@ -35,7 +35,7 @@ from kwire.proxy.filters.patch import unreachable
 from kwire.proxy.filters.presets import expand
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression, parse
-from kwire.text.untrusted import cut_repr, read_text
+from kwire.text.untrusted import cut_repr, did_you_mean, read_text
 from kwire.text.yaml_data import COMMAND_BOUNDS, BadYaml, read_yaml_data
 from kwire.text.yaml_file import (
     BadFile,
@@ -62,7 +62,8 @@ def _code(value: Any) -> Any:
         return ErrorCode[value.upper()].value
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise ValueError(f"no error of Kafka's is called {cut_repr(value)}")
+    hint = did_you_mean(value.upper(), ErrorCode.__members__) if isinstance(value, str) else ""
+    raise ValueError(f"no error of Kafka's is called {cut_repr(value)}{hint}")
 
 
 class DelayOf(Strict):
@@ -104,8 +105,9 @@ EFFECTS = ("drop", "close", "stall", "error", "patch", "delay", "bandwidth")
 class Rule(Strict):
     """A match, and what is done to messages that match. after, until: seconds since it was loaded.
 
-    delay comes first; then at most one of drop, close, stall, error and patch. count: at most so
-    many times; probability: of each message that matches. enabled: whether it acts to begin with.
+    delay comes first; then at most one of drop, close, stall, error and patch. skip: messages that
+    match and pass before it acts; count: at most so many times; nth: on this message alone that
+    matches; probability: of each that matches. enabled: whether it acts to begin with.
     """
 
     name: str = Field(default="", max_length=100)
@@ -120,7 +122,9 @@ class Rule(Strict):
     error: Annotated[int, BeforeValidator(_code), Field(ge=-1, le=32767)] | None = None
     patch: dict[str, str | int | float | bool | None] | None = None
     probability: float = Field(default=1.0, gt=0, le=1)
+    skip: int = Field(default=0, ge=0)
     count: int | None = Field(default=None, gt=0)
+    nth: int | None = Field(default=None, gt=0)
     after: Seconds = 0.0
     until: Seconds | None = None
     _definition: dict[str, Any] = PrivateAttr(default_factory=dict)
@@ -129,6 +133,16 @@ class Rule(Strict):
     def definition(self) -> dict[str, Any]:
         """The keys and values that it was made of, without its name and `enabled`."""
         return self._definition
+
+    @property
+    def first(self) -> int:
+        """The number, from 1 on, of the first matching message that it acts on."""
+        return self.nth or self.skip + 1
+
+    @property
+    def most(self) -> int | None:
+        """How often it acts at most; None for any number of times."""
+        return 1 if self.nth else self.count
 
     @property
     def way(self) -> Direction:
@@ -160,6 +174,8 @@ class Rule(Strict):
             raise ValueError(
                 "the rule has no action: give delay, drop, close, stall, error or patch"
             )
+        if self.nth is not None and (self.skip or self.count is not None):
+            raise ValueError("nth is skip and count in one: give it alone, or the two of them")
         if self.match.needs_response and self.way is Direction.REQUEST:
             raise ValueError("only a response can tell what match asks: add direction: response")
         if self.until is not None and self.until <= self.after:

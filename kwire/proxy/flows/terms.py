@@ -21,7 +21,7 @@ from kwire.proxy.flows.field_paths import check_field
 from kwire.proxy.flows.glob import Glob
 from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.walk import RECORDS_FIELDS
-from kwire.text.untrusted import cut_repr, whole_number
+from kwire.text.untrusted import cut_repr, did_you_mean, whole_number
 
 Test = Callable[[MatchTarget], bool | None]
 Static = Callable[[int, int], bool | None]
@@ -86,7 +86,8 @@ def _api(text: str) -> TermTest:
         glob = Glob(pattern.lower())
         named = [key for key, name in APIS.items() if glob(name.lower())]
         if not named:
-            raise InvalidValue(f"no API is called {cut_repr(pattern)}")
+            hint = did_you_mean(pattern, APIS.values())
+            raise InvalidValue(f"no API is called {cut_repr(pattern)}{hint}")
         keys.update(named)
     return _static(lambda key, version: key in keys)
 
@@ -178,7 +179,8 @@ def _code(text: str) -> int:
     try:
         return ErrorCode[text.upper()].value
     except KeyError:
-        raise InvalidValue(f"no error of Kafka's is called {cut_repr(text)}") from None
+        hint = did_you_mean(text.upper(), ErrorCode.__members__)
+        raise InvalidValue(f"no error of Kafka's is called {cut_repr(text)}{hint}") from None
 
 
 def _latency(text: str) -> TermTest:

@@ -41,6 +41,12 @@ def test_rules_are_added_listed_switched_and_removed(
     more = ["--rules", str(file), "--feed", feed, "--feed-token", str(token)]
     with proxy("--listen", f"127.0.0.1:0={node}", *more) as (run, address):
         assert is_answered(address)
+        nth = kwire("proxy", "rules", "add", "--name", "nth", *CLOSE, "--nth", "1", *to)
+        assert (nth.code, nth.out) == (0, "nth added\n")
+        assert [is_answered(address) for _ in range(2)] == [False, True]
+        assert kwire("proxy", "rules", "remove", "nth", *to).code == 0
+        late = kwire("proxy", "rules", "add", *CLOSE, "--nth", "2", "--skip", "1", *to)
+        assert "nth is skip and count in one" in late.err
         added = kwire("proxy", "rules", "add", "--name", "cut", *CLOSE, "--count", "2", *to)
         assert (added.code, added.out) == (0, "cut added\n")
         assert not is_answered(address)
@@ -76,6 +82,8 @@ def test_rules_are_added_listed_switched_and_removed(
         _, err = end_with_ctrl_c(run)
     said = [line for line in err.splitlines() if line.startswith("rule ")]
     assert [line.rpartition(" by ")[0] for line in said] == [
+        "rule 'nth' was added",
+        "rule 'nth' was removed",
         "rule 'cut' was added",
         "rule 'cut' was disabled",
         "rule 'slow' was disabled",

@@ -116,6 +116,40 @@ def test_probability_count_and_time_window() -> None:
     assert window.at_node == VOTE * 2
 
 
+@pytest.mark.parametrize(
+    ("lines", "hit"),
+    [
+        (("nth: 2",), [2]),
+        (("skip: 1", "count: 1"), [2]),
+        (("skip: 3",), [4, 5]),
+        (("skip: 2", "count: 2"), [3, 4]),
+        (("nth: 6",), []),
+    ],
+)
+def test_skip_count_and_nth_say_which_of_the_matching_messages(
+    lines: tuple[str, ...], hit: list[int]
+) -> None:
+    dialogue = under(rule("drop: true", *lines, match="~api Vote & voter_id==3000"))
+    other = asked(VoteRequest(voter_id=3001), 2, 1, "raft-client-3001")
+    passed = []
+    for number in range(1, 6):
+        before = len(dialogue.at_node)
+        dialogue.ask(other, VOTE)  # what does not match is not counted
+        if dialogue.at_node[before:] == other + VOTE:
+            passed.append(number)
+    assert [number for number in range(1, 6) if number not in passed] == hit
+
+
+def test_nth_stands_alone_and_nearly_right_names_are_told() -> None:
+    for other in ("skip: 1", "count: 1"):
+        with pytest.raises(BadRules, match="nth is skip and count in one"):
+            read_rules(rule("drop: true", "nth: 2", other))
+    with pytest.raises(BadRules, match="did you mean 'INVALID_TXN_STATE'"):
+        read_rules(rule("error: INVALID_TXN_STAT"))
+    with pytest.raises(BadRules, match="no API is called 'EndTx'; did you mean 'EndTxn'"):
+        read_rules(rule("drop: true", match="~api EndTx"))
+
+
 def test_a_rule_wants_no_messages_that_it_cannot_match() -> None:
     filters = under(rule("drop: true", match="~api Vote & ~v 2 & ~from 1")).filters
     kinds = [(52, 2), (52, 1), (1, 17)]
