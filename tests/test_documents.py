@@ -59,7 +59,7 @@ def test_a_target_that_a_page_names_is_in_the_makefile() -> None:
 
 def test_nothing_in_docs_is_what_a_command_writes_into_build() -> None:
     """Data of runs and machine-made documents: docs/ has what people wrote and read."""
-    allowed = {".md", ".py", ".ini", ".yaml", ".tsv", ".svg", ".png", ".service", ""}
+    allowed = {".md", ".py", ".java", ".ini", ".yaml", ".tsv", ".svg", ".png", ".service", ""}
     strange = [
         str(path.relative_to(ROOT))
         for path in DOCS.rglob("*")

@@ -15,14 +15,14 @@ from kwire.fault_lab.linearizable import check_linearizable
 from kwire.fault_lab.models import RegisterModel
 from kwire.testing import BackgroundQuorum
 
-KEY = "retention.ms"
+TOPIC, KEY = "partitioned", "retention.ms"
 
 
 def test_acknowledged_changes_survive_a_partition_of_the_leader(
     kwire_cluster: BackgroundQuorum,
 ) -> None:
     admin = AdminClient({"bootstrap.servers": kwire_cluster.bootstrap_servers})
-    admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(60)
+    admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(60)
     history: list[RecordedOperation] = []
     writers = [
         threading.Thread(target=write, args=(server, client, history))
@@ -50,7 +50,7 @@ def write(server: str, client: int, history: list[RecordedOperation]) -> None:
         value = str(1_000_000 * client + number)
         begin, fate = time.monotonic(), Fate.OK
         entry = ConfigEntry(KEY, value, incremental_operation=AlterConfigOpType.SET)
-        resource = ConfigResource("topic", "orders", incremental_configs=[entry])
+        resource = ConfigResource("topic", TOPIC, incremental_configs=[entry])
         try:
             admin.incremental_alter_configs([resource], request_timeout=5)[resource].result(10)
         except KafkaException:
@@ -77,7 +77,7 @@ def read_last(admin: AdminClient, servers: str) -> RecordedOperation:
         broker = AdminClient({"bootstrap.servers": server})
         while "last" not in broker.list_topics(timeout=60).topics:
             time.sleep(0.1)
-    resource = ConfigResource("topic", "orders")
+    resource = ConfigResource("topic", TOPIC)
     value = admin.describe_configs([resource])[resource].result(60)[KEY].value
     return RecordedOperation(
         key=f"config:{KEY}",

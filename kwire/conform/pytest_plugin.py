@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-# Every run of pytest imports this module where kwire is installed: nothing else at its top.
+# pytest imports this module before it knows which tests are asked for: nothing else at its top.
 if TYPE_CHECKING:
     from kwire.conform.check import Check
     from kwire.conform.report.document import CheckPart
@@ -24,7 +24,7 @@ _PREFIX = "--kwire-conform"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; those of `kwire conform` under longer names."""
-    group = parser.getgroup("kwire", "conformance to Kafka's wire protocol")
+    group = parser.getgroup("kwire-conform", "conformance to Kafka's wire protocol")
     group.addoption(_PREFIX, metavar="HOST:PORT", help="check this server, a test a check")
     group.addoption(
         f"{_PREFIX}-id", metavar="ID", action="append", help="only these checks, or those below"

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 from kwire.errors import InvalidValue
 from kwire.net.tasks import cancel_and_wait
+from kwire.testing.message_faults import MessageFaults
 from kwire.testing.quorum import Quorum
 
 T = TypeVar("T")
@@ -102,6 +103,11 @@ class BackgroundQuorum:
     def heal(self) -> None:
         """Mend all links; what they held arrives now."""
         self._call(self.quorum.heal)
+
+    @property
+    def faults(self) -> MessageFaults:
+        """Faults in the messages that nodes get; may be used from any thread."""
+        return self.quorum.faults
 
     def _call(self, action: Callable[[], None]) -> None:
         async def work() -> None:

@@ -24,6 +24,7 @@ from kwire.logdir.format import random_uuid
 from kwire.logdir.scram import FirstCredential
 from kwire.testing.faulty_network.fault import FaultKind
 from kwire.testing.local_brokers import LocalBrokers
+from kwire.testing.message_faults import MessageFaults
 from kwire.testing.quorum_members import (
     LISTENER,
     LOCAL,
@@ -243,9 +244,14 @@ class Quorum:
         self._links.heal()
 
     @property
+    def faults(self) -> MessageFaults:
+        """Faults in the messages that nodes get from clients and from each other."""
+        return self._links.faults
+
+    @property
     def _links(self) -> QuorumNetwork:
         if self._network is None:
-            raise InvalidValue("the quorum has no proxies to cut links with: pass network=True")
+            raise InvalidValue("the quorum has no proxies before its nodes: pass network=True")
         return self._network
 
     def _member_of(self, node_id: int) -> QuorumMember:

@@ -11,6 +11,7 @@ from kwire.testing.faulty_network.fault import FaultEvent, FaultKind
 from kwire.testing.faulty_network.network import FaultyNetwork
 from kwire.testing.faulty_network.topology import FaultNode, FaultTopology
 from kwire.testing.local_kafka.address import free_port
+from kwire.testing.message_faults import MessageFaults
 
 LOCAL = "127.0.0.1"
 
@@ -32,9 +33,13 @@ class _Controllers(Protocol):
 
 
 class QuorumNetwork:
-    """Every node advertises an address of a proxy; there the links between nodes are cut."""
+    """Every node advertises an address of a proxy; there the links between nodes are cut.
+
+    faults: those in messages, of clients and between nodes.
+    """
 
     def __init__(self) -> None:
+        self.faults = MessageFaults()
         self._network: FaultyNetwork | None = None
         self._ids: frozenset[int] = frozenset()
 
@@ -50,7 +55,8 @@ class QuorumNetwork:
             quorum.brokers.advertise(node_id, node.advertised)
             nodes.append(node)
         self._ids = frozenset(node.node_id for node in nodes)
-        network = FaultyNetwork(FaultTopology(nodes=tuple(nodes)), lambda: None)
+        topology = FaultTopology(nodes=tuple(nodes))
+        network = FaultyNetwork(topology, lambda: None, [self.faults.filter])
         await network.__aenter__()
         self._network = network
 

@@ -109,3 +109,38 @@ async def test_faults_of_nodes_that_are_not_there_are_refused_in_a_sentence() ->
     async with Quorum(1, network=True) as quorum:
         with pytest.raises(InvalidValue, match="the network has no node 9"):
             quorum.partition({3000}, {9})
+
+
+@in_virtual_time
+async def test_a_follower_whose_fetches_fail_asks_for_votes_until_the_fault_ends() -> None:
+    async with Quorum(3, network=True) as quorum:
+        leader = await quorum.wait_for_leader()
+        follower = next(id for id in quorum.nodes if id != leader.node_id)
+        fault = quorum.faults.on("Fetch", client=f"raft-client-{follower}").close()
+        await asyncio.sleep(10)
+        assert fault.hits > 0
+        assert quorum.faults.seen("Vote", client=f"raft-client-{follower}") > 0
+        fault.remove()
+        await asyncio.sleep(10)
+        quorum.faults.clear()
+        await asyncio.sleep(10)
+        assert quorum.faults.seen("Vote") == 0
+        assert quorum.leader is leader
+
+
+@in_virtual_time
+async def test_a_black_hole_hides_a_voter_from_the_others() -> None:
+    async with Quorum(3, network=True) as quorum:
+        leader = await quorum.wait_for_leader()
+        follower = next(id for id in quorum.nodes if id != leader.node_id)
+        hole = quorum.faults.blackhole(client=f"raft-client-{follower}")
+        await asyncio.sleep(30)
+        assert quorum.leader is leader
+        assert hole.hits > 0
+
+
+async def test_a_quorum_without_proxies_has_no_faults_in_messages() -> None:
+    quorum = Quorum(3)
+    with pytest.raises(InvalidValue, match="pass network=True"):
+        _ = quorum.faults
+    await quorum.stop()

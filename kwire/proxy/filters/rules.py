@@ -141,7 +141,7 @@ class Rule(Strict):
 
     @property
     def most(self) -> int | None:
-        """How often it acts at most; None for any number of times."""
+        """The most times that it acts; None for any number."""
         return 1 if self.nth else self.count
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Self
@@ -128,10 +128,16 @@ class LinkFilter(Filter):
 class FaultyNetwork:
     """The proxies of a topology while the context lasts; `begin` and `end` switch faults.
 
-    leader: returns the id of the controller that leads now, None if there is none.
+    leader: returns the id of the controller that leads now, None if there is none. filters: see
+    requests before the faults of links do.
     """
 
-    def __init__(self, topology: FaultTopology, leader: Callable[[], int | None]) -> None:
+    def __init__(
+        self,
+        topology: FaultTopology,
+        leader: Callable[[], int | None],
+        filters: Iterable[Filter] = (),
+    ) -> None:
         self._topology = topology
         self._leader = leader
         self._ids = frozenset(node.node_id for node in topology.nodes)
@@ -145,7 +151,7 @@ class FaultyNetwork:
         self._proxy = Proxy(
             listeners,
             wants=pass_everything,
-            filters=Filters([LinkFilter(self)]),
+            filters=Filters([*filters, LinkFilter(self)]),
             held=Copies(HELD),
         )
 
