@@ -14,7 +14,7 @@ from kwire.testing import FaultProxy
 RULE = {"match": "~api Produce", "error": "NOT_LEADER_OR_FOLLOWER", "nth": 2}
 
 
-@pytest.mark.kwire_rules(RULE)
+@pytest.mark.kwire_rules([RULE])
 def test_a_java_client_sends_again(kwire_proxy: FaultProxy) -> None:
     client = ["java", "TwoRecords", kwire_proxy.bootstrap_servers]
     subprocess.run(client, check=True, timeout=120)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,6 +17,7 @@ from kwire.errors import InvalidValue
 from kwire.messages.a03_metadata import MetadataResponse
 from kwire.proxy.filters.filter import Action, Call, Delay, Filter, FilterVerdict
 from kwire.proxy.filters.rule import RuleFilter
+from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.glob import Glob
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.language import Expression
@@ -86,7 +87,7 @@ class FaultFilter(Filter):
         self.faults: tuple[RuleFilter, ...] = ()
         self.topic_ids = TopicIds()
         self._lock = threading.Lock()
-        self._requests: list[MatchTarget] = []
+        self._requests: deque[tuple[Flow, int, Request]] = deque()
         self._kept = 0
         self._forgotten = 0
         self.failures: dict[RuleFilter, str] = {}
@@ -94,10 +95,10 @@ class FaultFilter(Filter):
     def on_request(self, request: Request, call: Call) -> FilterVerdict:
         """Keep a request, and apply the faults."""
         with self._lock:
-            self._requests.append(MatchTarget(call.flow, call.size, request))
+            self._requests.append((call.flow, call.size, request))
             self._kept += call.size
             while self._kept > KEPT and len(self._requests) > 1:
-                self._kept -= self._requests.pop(0).size
+                self._kept -= self._requests.popleft()[1]
                 self._forgotten += 1
         return self._applied(call, Direction.REQUEST, lambda fault: fault.on_request(request, call))
 
@@ -118,7 +119,8 @@ class FaultFilter(Filter):
                     f"{self._forgotten} of the requests are forgotten, since there were more than"
                     f" {KEPT >> 20} MiB: `clear` before what you count"
                 )
-            return self._requests[:]
+            # Anew each time: a target counts what was looked at, and tests ask again and again.
+            return [MatchTarget(*seen) for seen in self._requests]
 
     def forget(self) -> None:
         """Forget all requests."""

@@ -208,7 +208,10 @@ class MessageFaults:
         match, _ = self._match(api, topic, client, where)
         if match.needs_response:
             raise InvalidValue("only a response can tell what `where` asks: requests are counted")
-        found: list[Message] = [one.request for one in self.filter.requests() if match(one)]
+        targets = self.filter.requests()
+        found: list[Message] = [target.request for target in targets if match(target)]
+        if any(target.is_cut for target in targets):
+            raise InvalidValue("a request has more values than can be compared: ask for less")
         return found
 
     def unused(self) -> list[str]:

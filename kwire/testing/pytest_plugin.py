@@ -29,7 +29,7 @@ OPTIONS = {
     "kwire_cluster_scope": "scope of kwire_cluster: function (default), module, session, ...",
 }
 MARKER = "kwire_cluster(controllers=3, brokers=2, version=None, properties=None): its cluster"
-RULES = "kwire_rules(*rules): rules of kwire_proxy for the test, each with the keys of a rules file"
+RULES = "kwire_rules([...]): rules of kwire_proxy for the test, with the keys of a rules file"
 
 
 CONFORM = "--kwire-conform"
@@ -121,7 +121,7 @@ def kwire_controller() -> Iterator[BackgroundQuorum]:
 def kwire_upstream(request: pytest.FixtureRequest) -> str:
     """`host:port,...` that kwire_proxy is in front of: kwire_cluster's; define it for your own."""
     cluster: BackgroundQuorum = request.getfixturevalue("kwire_cluster")
-    return cluster.bootstrap_servers
+    return cluster.bootstrap_servers or cluster.bootstrap_controllers
 
 
 @pytest.fixture
@@ -134,7 +134,8 @@ def kwire_proxy(request: pytest.FixtureRequest, kwire_upstream: str) -> Iterator
 
     with FaultProxy(kwire_upstream) as proxy:
         for marker in request.node.iter_markers("kwire_rules"):
-            for rule in marker.args:
-                proxy.rule(rule)
+            for rules in marker.args:
+                for rule in rules if isinstance(rules, list) else [rules]:
+                    proxy.rule(rule)
         yield proxy
         request.node.add_report_section("teardown", "kwire_proxy", proxy.report())

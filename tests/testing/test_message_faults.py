@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from kwire.admin import AdminClient
 from kwire.codec.declaration import Request
-from kwire.errors import ConnectionFailed, InvalidValue, KwireError
+from kwire.errors import BrokerError, ConnectionFailed, InvalidValue, KwireError
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse, FetchTopic
 from kwire.messages.a03_metadata import (
     MetadataRequest,
@@ -24,10 +25,15 @@ from kwire.messages.a19_create_topics import (
     CreateTopicsResponse,
 )
 from kwire.messages.a26_end_txn import EndTxnRequest, EndTxnResponse
+from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.net.address import Address
 from kwire.net.connection import Connection
-from kwire.testing import FaultProxy, fault_filter
+from kwire.proxy import Filters
+from kwire.proxy.flows import effort
+from kwire.testing import BackgroundQuorum, FaultProxy, MessageFaults, fault_filter
 from scripted_node import ScriptedNode
+from tests.support.proxy.dialogue import asked
+from tests.support.proxy.filter_dialogue import HeldDialogue
 
 ORDERS = UUID(int=7)
 END = EndTxnRequest(transactional_id="t", producer_id=1, producer_epoch=0, committed=True)
@@ -278,6 +284,46 @@ async def test_an_unreachable_node_is_told_in_the_log(caplog: pytest.LogCaptureF
         with pytest.raises(KwireError):
             await connect(proxy)
         assert "127.0.0.1:1" in caplog.text
+
+
+async def test_what_is_asked_again_and_again_is_counted_the_same(
+    proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effort, "LOOKS", 20)  # of one message, for all expressions together
+    new = CreateTopicsRequest(topics=[CreatableTopic(name="orders")])
+    async with await connect(proxy) as client:
+        await send(client, new)
+    assert {proxy.seen("CreateTopics", topic="o*") for _ in range(50)} == {1}
+    monkeypatch.setattr(effort, "LOOKS", 0)
+    with pytest.raises(InvalidValue, match="more values than can be compared"):
+        proxy.seen("CreateTopics", where="name==x")
+
+
+def test_what_a_broker_forwards_is_an_envelope() -> None:
+    faults = MessageFaults()
+    dialogue = HeldDialogue(filters=Filters([faults.filter]))
+    dialogue.now_is(time.monotonic() + 1)
+    inner = faults.on("CreateTopics").drop()
+    data = asked(CreateTopicsRequest(topics=[CreatableTopic(name="orders")]), 7, 1, "admin")[4:]
+    envelope = EnvelopeRequest(request_data=data, request_principal=b"p", client_host_address=b"h")
+    frame = asked(envelope, 0, 1, "broker-1")
+    assert dialogue.ask(frame) == frame
+    outer = faults.on("Envelope").drop()
+    assert dialogue.ask(frame) == frame, "the second is dropped"
+    assert (inner.hits, outer.hits) == (0, 1)
+    assert (faults.seen("CreateTopics"), faults.seen("Envelope")) == (0, 2)
+
+
+@pytest.mark.kwire_cluster(controllers=1, brokers=0)
+async def test_the_fixtures_need_no_brokers_for_controllers(
+    kwire_cluster: BackgroundQuorum, kwire_proxy: FaultProxy
+) -> None:
+    kwire_proxy.on("DescribeQuorum").error("CLUSTER_AUTHORIZATION_FAILED").call(2)
+    async with AdminClient(bootstrap_controllers=kwire_proxy.bootstrap_servers) as admin:
+        await admin.describe_metadata_quorum()
+        with pytest.raises(BrokerError, match="CLUSTER_AUTHORIZATION_FAILED"):
+            await admin.describe_metadata_quorum()
+    assert kwire_cluster.faults.seen("DescribeQuorum") == 1
 
 
 async def test_what_is_forgotten_is_not_counted_wrongly(

@@ -49,7 +49,7 @@ import pytest
 from scripted import asked
 
 
-@pytest.mark.kwire_rules({"match": "~api ApiVersions", "close": True, "nth": 2})
+@pytest.mark.kwire_rules([{"match": "~api ApiVersions", "close": True, "nth": 2}])
 def test_rules_of_the_mark(kwire_proxy):
     assert [bool(asked(kwire_proxy.bootstrap_servers)) for _ in range(3)] == [True, False, True]
 
