@@ -1,4 +1,4 @@
-"""The examples of docs/examples, as a user runs them: each with its own client."""
+"""The examples of docs/examples and docs/engineers/testing.md, as a user runs them."""
 
 import os
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import real_kafka
+from tests.support.markdown import code_blocks
 from tests.support.paths import ROOT
 from vectors.program import compile_java
 
@@ -30,7 +31,7 @@ def test_clients_of_four_kinds_meet_the_faults_of_their_tests(tmp_path: Path) ->
     compile_java(EXAMPLES / "TwoRecords.java", jars, tmp_path)
     java = real_kafka.java().parent
     run_examples(
-        CLIENTS,
+        [*map(example, CLIENTS), *page_tests(tmp_path)],
         CLASSPATH=os.pathsep.join(map(str, [*jars, tmp_path])),
         PATH=f"{java}{os.pathsep}{os.environ['PATH']}",
     )
@@ -38,15 +39,30 @@ def test_clients_of_four_kinds_meet_the_faults_of_their_tests(tmp_path: Path) ->
 
 @pytest.mark.nightly
 def test_clients_survive_the_loss_of_controllers() -> None:
-    run_examples(OTHERS)
+    run_examples([*map(example, OTHERS)])
 
 
-def run_examples(names: tuple[str, ...], **environment: str) -> None:
+def example(name: str) -> Path:
+    """Return the file of an example."""
+    return EXAMPLES / f"test_{name}.py"
+
+
+def page_tests(folder: Path) -> list[Path]:
+    """Return the tests that stand on the page, each in a file of its own."""
+    page = (ROOT / "docs/engineers/testing.md").read_text()
+    blocks = [block for block in code_blocks(page, "python") if "def test_" in block]
+    assert len(blocks) == 2
+    files = [folder / f"test_page_{number}.py" for number in range(len(blocks))]
+    for file, block in zip(files, blocks, strict=True):
+        file.write_text(block)
+    return files
+
+
+def run_examples(files: list[Path], **environment: str) -> None:
     """Run examples in one run, which share their cluster."""
-    files = [str(EXAMPLES / f"test_{name}.py") for name in names]
-    load = ["-p", "kwire.testing.pytest_plugin", "-p", "no:cacheprovider"]
+    settings = ["-c", str(EXAMPLES / "pytest.ini"), "-p", "kwire.testing.pytest_plugin"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *load, *files],
+        [sys.executable, "-m", "pytest", *settings, "-p", "no:cacheprovider", *map(str, files)],
         env={
             **os.environ,
             "PYTEST_ADDOPTS": "",
@@ -58,5 +74,5 @@ def run_examples(names: tuple[str, ...], **environment: str) -> None:
         timeout=280,
         check=False,
     )
-    if done.returncode or f"{len(names)} passed" not in done.stdout:
+    if done.returncode or f"{len(files)} passed" not in done.stdout:
         pytest.fail(done.stdout, pytrace=False)
