@@ -67,6 +67,11 @@ def test_an_asynchronous_test_uses_it_alike(kwire_proxy):
 
     assert asyncio.run(ask()) == b""
 """
+QUORUM = """
+
+def test_a_quorum_has_ports_of_its_own(kwire_quorum):
+    assert len({*kwire_quorum.bootstrap_controllers.split(",")}) == 3
+"""
 FAILS = """
 from scripted import asked
 
@@ -150,11 +155,14 @@ def test_it_may_be_loaded_again_under_its_name(tmp_path: Path) -> None:
 
 def test_conformance_checks_are_loaded_by_their_option_alone(tmp_path: Path, upstream: str) -> None:
     asked = ["--kwire-conform", upstream, "--kwire-conform-id", "start/server/1"]
-    (tmp_path / "test_light.py").write_text(LIGHT)
-    done = run(tmp_path, *asked, "--deselect", "test_light.py", "-v")
+    done = run(tmp_path, *asked, "-v")
     assert "kwire-conform::start/server/1 PASSED" in done.stdout
-    assert "--kwire-conform-read-only" not in run(tmp_path, "--help").stdout
-    assert "--kwire-conform-read-only" in run(tmp_path, "--help", *asked).stdout
+
+
+def test_help_names_the_options_of_conformance_beside_one_of_them(tmp_path: Path) -> None:
+    option = "--kwire-conform-read-only"
+    assert "--kwire-conform HOST:PORT --help" in run(tmp_path, "--help").stdout
+    assert f"  {option} " in run(tmp_path, "--help", "--kwire-conform", "x").stdout
 
 
 def test_faults_are_those_of_the_test(tmp_path: Path, upstream: str) -> None:
@@ -164,9 +172,10 @@ def test_faults_are_those_of_the_test(tmp_path: Path, upstream: str) -> None:
 
 @pytest.mark.costly
 def test_workers_of_xdist_do_not_meet(tmp_path: Path, upstream: str) -> None:
-    (tmp_path / "test_more.py").write_text(FAULTS)
+    for number in range(4):
+        (tmp_path / f"test_{number}.py").write_text(FAULTS + QUORUM)
     done = run(project(tmp_path, upstream, FAULTS), "-p", "xdist", "-n", "2")
-    assert "6 passed" in done.stdout, done.stdout
+    assert "19 passed" in done.stdout, done.stdout
 
 
 def test_the_report_of_a_failure_says_what_came_and_what_acted(

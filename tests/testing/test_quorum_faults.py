@@ -117,13 +117,13 @@ async def test_a_follower_whose_fetches_fail_asks_for_votes_until_the_fault_ends
         leader = await quorum.wait_for_leader()
         follower = next(id for id in quorum.nodes if id != leader.node_id)
         fault = quorum.faults.on("Fetch", client=f"raft-client-{follower}").close()
-        await asyncio.sleep(10)
+        await asyncio.sleep(4)
         assert fault.hits > 0
         assert quorum.faults.seen("Vote", client=f"raft-client-{follower}") > 0
         fault.remove()
-        await asyncio.sleep(10)
+        await asyncio.sleep(3)
         quorum.faults.clear()
-        await asyncio.sleep(10)
+        await asyncio.sleep(3)
         assert quorum.faults.seen("Vote") == 0
         assert quorum.leader is leader
 
@@ -134,7 +134,7 @@ async def test_a_black_hole_hides_a_voter_from_the_others() -> None:
         leader = await quorum.wait_for_leader()
         follower = next(id for id in quorum.nodes if id != leader.node_id)
         hole = quorum.faults.blackhole(client=f"raft-client-{follower}")
-        await asyncio.sleep(30)
+        await asyncio.sleep(10)
         assert quorum.leader is leader
         assert hole.hits > 0
 
