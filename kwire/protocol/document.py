@@ -1,4 +1,4 @@
-"""The document of `kwire protocol json`: all facts and kwire's sentences about messages.
+"""The document of `kwire protocol json`: all facts, and kwire's sentences on what is what for.
 
 The same rows as `releases.json`, one a line. docs/reference/protocol.schema.json describes them.
 """
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kwire.messages.registry import UnknownMessage, message
+from kwire.protocol.field_descriptions import described_fields
 from kwire.protocol.model import MessageFact, ProtocolFacts
 from kwire.protocol.release_facts import facts
 
@@ -18,10 +19,16 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def document() -> ProtocolFacts:
-    """Return all facts, with a description of every message that kwire declares."""
+    """Return all facts, with a description of every field and of messages that kwire declares."""
     known = facts()
-    described = (msgspec.structs.replace(m, description=_description(m)) for m in known.messages)
-    return msgspec.structs.replace(known, messages=tuple(described))
+    return msgspec.structs.replace(known, messages=tuple(map(described, known.messages)))
+
+
+def described(fact: MessageFact) -> MessageFact:
+    """Return a message with its description and those of its fields."""
+    return msgspec.structs.replace(
+        fact, description=_description(fact), fields=described_fields(fact)
+    )
 
 
 def _description(fact: MessageFact) -> str | None:

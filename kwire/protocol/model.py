@@ -18,7 +18,7 @@ class FieldFact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
     Versions are written as Kafka's schemas do: `0-4`, `2+`, `3`, `none`. The type is a schema's:
     `int32`, `string`, `[]Topic`; a struct has its fields inside. flexibleVersions is `none` for a
     string or bytes whose length stays classic in flexible versions. Without a default it is 0,
-    false, empty or a struct of defaults.
+    false, empty or a struct of defaults. description: a sentence of kwire's on what it is for.
     """
 
     name: str
@@ -32,6 +32,7 @@ class FieldFact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
     map_key: bool = False
     entity_type: str | None = None
     flexible_versions: str | None = None
+    description: str | None = None
     fields: tuple[FieldFact, ...] = ()
 
 

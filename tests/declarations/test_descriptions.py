@@ -3,14 +3,13 @@
 import json
 import re
 import tomllib
-import zipfile
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
 import real_kafka
 from tests.support.paths import FIXTURES
+from tests.support.protocol.schema_texts import borrowed, schema_texts
 
 DESCRIPTIONS = FIXTURES / "declarations" / "descriptions.toml"
 TABLES = {
@@ -33,15 +32,7 @@ def tables() -> dict[str, dict[str, str]]:
 @pytest.fixture(scope="module")
 def schemas() -> list[str]:
     """The text of every schema, read without the generator, which might overlook one."""
-    return [text for version in real_kafka.VERSIONS for text in texts(version)]
-
-
-def texts(version: str) -> Iterator[str]:
-    for jar in real_kafka.class_path(version):
-        with zipfile.ZipFile(jar) as archive:
-            for name in archive.namelist():
-                if re.fullmatch(r"(common/)?(message|metadata)/\w+\.json", name):
-                    yield archive.read(name).decode()
+    return [text for version in real_kafka.VERSIONS for text in schema_texts(version)]
 
 
 def schema(text: str) -> dict[str, Any]:
@@ -49,17 +40,6 @@ def schema(text: str) -> dict[str, Any]:
     code = re.sub(r"(?m)^\s*//.*$", "", text).strip()
     parsed: dict[str, Any] = json.JSONDecoder().raw_decode(code)[0]
     return parsed
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", text.lower())
-
-
-def borrowed(sentence: str, sources: Iterable[str], run: int) -> list[str]:
-    """The runs of words of a sentence that a source has too."""
-    mine = words(re.sub(r" \(KIP-.*\)", "", sentence))
-    runs = (f" {' '.join(mine[at : at + run])} " for at in range(len(mine) - run + 1))
-    return [words for words in runs if any(words in source for source in sources)]
 
 
 @pytest.mark.java
@@ -76,9 +56,8 @@ def test_each_schema_is_described_once_in_the_table_of_its_type_and_nothing_is_l
 def test_no_sentence_takes_five_words_in_a_row_from_kafka(
     tables: dict[str, dict[str, str]], schemas: list[str]
 ) -> None:
-    sources = [f" {' '.join(words(text))} " for text in schemas]
-    sentences = [text for table in tables.values() for text in table.values()]
-    assert [found for text in sentences for found in borrowed(text, sources, run=5)] == []
+    sentences = (text for table in tables.values() for text in table.values())
+    assert borrowed(sentences, schemas, 5) == {}
 
 
 def test_each_description_is_one_short_sentence_that_may_end_with_its_kip(

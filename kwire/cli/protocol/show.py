@@ -2,57 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.options import argument, flag, option, reads_options
 from kwire.cli.output import Column, Output, OutputForm, OutputOptions, Table, text_columns
-from kwire.cli.protocol.commands import (
-    RELEASE_OPTION,
-    held_in,
-)
-
-if TYPE_CHECKING:
-    from kwire.protocol import MessageFact
-import inspect
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from kwire.cli.protocol.commands import RELEASE_OPTION, held_in
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message
     from kwire.codec.fields import FieldType, StructClass
-from typing import TYPE_CHECKING
-
-from kwire.protocol.comparison import message_text
-from kwire.protocol.field_comparison import field_text
-
-if TYPE_CHECKING:
-    from rich.tree import Tree
-
-    from kwire.protocol import FieldFact, MessageFact
-
-
-def fields_tree(fact: MessageFact) -> Tree:
-    """Return a tree to print."""
-    from rich.text import Text
-    from rich.tree import Tree
-
-    heading = f"{fact.name}: {message_text(fact)}, flexible {fact.flexible_versions}"
-    tree = Tree(heading, style="bold", guide_style="not bold dim")
-    if fact.description:
-        tree.add(Text(fact.description, style="not bold dim"))
-    _grow(tree, fact.fields)
-    return tree
-
-
-def _grow(tree: Tree, fields: tuple[FieldFact, ...]) -> None:
-    from rich.text import Text
-
-    for field in fields:
-        type_name, _, rest = field_text(field).partition(", ")
-        line = Text.assemble(field.name, ": ", (type_name, "cyan"), f", {rest}")
-        _grow(tree.add(line, style="not bold"), field.fields)
+    from kwire.protocol import MessageFact
 
 
 def declaration_text(cls: type[Message]) -> str:
@@ -96,8 +59,9 @@ def show(
     """Show all APIs with their versions in each release, or the fields of a message.
 
     The fields are those of the newest release that has the message, or of --release. Behind a type
-    stand the versions that have the field. With --version, --declaration and --compiled it is
-    kwire's own declaration that is shown, which joins the versions of all releases.
+    stand the versions that have the field, and then what the field is for. With --version,
+    --declaration and --compiled it is kwire's own declaration that is shown, which joins the
+    versions of all releases.
 
     \b
     kwire protocol show
@@ -171,13 +135,15 @@ def _list(output: Output, release: str | None, *, every: bool) -> None:
 def _show_fields(name: str, release: str | None, output: Output) -> None:
     import msgspec
 
-    from kwire.cli.screen import screen
-
     rows = _layouts(name, release)
 
     def draw() -> None:
+        from kwire.cli.protocol.field_tree import fields_tree
+        from kwire.cli.screen import screen
+
+        console = screen()
         for row in rows:
-            screen().print(fields_tree(row))
+            console.print(fields_tree(row, console.width))
 
     output.show_document({"messages": [msgspec.to_builtins(row) for row in rows]}, draw)
 
@@ -185,19 +151,20 @@ def _show_fields(name: str, release: str | None, output: Output) -> None:
 def _layouts(name: str, release: str | None) -> list[MessageFact]:
     """Return the messages of a name, in the newest release that has them. Raises CommandFailed."""
     from kwire.cli.errors import CommandFailed
-    from kwire.protocol.document import document
+    from kwire.protocol import facts
+    from kwire.protocol.document import described
     from kwire.protocol.release_facts import known_release, named
 
     wanted = named(name)
     layouts = {
         fact.name: fact
-        for fact in document().messages
+        for fact in facts().messages
         if fact.name in wanted and held_in(fact.releases, release)
     }
     if not layouts:
         assert release is not None
         raise CommandFailed(f"Kafka {known_release(release)} has no {wanted[0]}.")
-    return list(layouts.values())
+    return [described(fact) for fact in layouts.values()]
 
 
 def _show_version(name: str, version: int, output: Output) -> None:

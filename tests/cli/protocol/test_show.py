@@ -1,12 +1,18 @@
 """`kwire protocol show` prints layouts by release, kwire's declarations and single versions."""
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 from kwire.cli.protocol.construct_tree import as_data
+from kwire.cli.protocol.field_tree import fields_tree
 from kwire.cli.protocol.show import declaration_text
 from kwire.codec.compiler import source
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.registry import all_messages, names
+from kwire.protocol.document import described
+from kwire.protocol.release_facts import messages_of
 from tests.support.cli.command import Command
 
 
@@ -60,6 +66,28 @@ def test_an_api_shows_the_fields_of_both_messages_in_the_newest_release(kwire: C
     assert "\nVoteResponse: response, key 52, versions 0-2" in run.out
     assert "ReplicaEpoch: int32, versions 0+" in run.out
     assert kwire("protocol", "show", "52").out == run.out
+
+
+@pytest.mark.parametrize("width", [80, 160, 100_000])
+def test_what_a_field_is_for_stands_beside_it_where_there_is_room(width: int) -> None:
+    fact = described(messages_of("4.4.0")["VoteRequest"])
+    console = Console(width=width, file=StringIO(), color_system=None)
+    with console.capture() as capture:
+        console.print(fields_tree(fact, width))
+    lines = [line.rstrip() for line in capture.get().splitlines()]
+    assert max(map(len, lines)) <= width
+    at = next(at for at, line in enumerate(lines) if "PreVote: bool" in line)
+    sentence = "True: only asks whether the vote would be granted; no epoch changes (KIP-996)."
+    beside = width > 80
+    assert lines[at].endswith(sentence) is beside
+    below = " ".join(line.strip() for line in lines[at + 1 :])
+    assert below == ("" if beside else sentence)
+
+
+def test_json_has_what_a_field_is_for(kwire: Command) -> None:
+    (row,) = kwire("protocol", "show", "AddRaftVoterRequest", "--json").json["messages"]
+    texts = {field["name"]: field["description"] for field in row["fields"]}
+    assert texts["VoterId"] == "Node id of the observer that shall become a voter."
 
 
 def test_a_release_shows_the_fields_as_it_has_them(kwire: Command) -> None:
