@@ -15,7 +15,7 @@ from kwire.protocol.document import described
 from message_pages import write
 from message_pages.answers import error_codes
 from message_pages.markup import sentence, table
-from message_pages.message_sections import headers_section, layouts, message_section
+from message_pages.message_sections import INDENT, headers_section, layouts, message_section
 from message_pages.pages import pages
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
@@ -54,9 +54,9 @@ def test_a_section_has_a_row_for_every_field_with_its_sentence() -> None:
     for row, field in zip(rows, every, strict=True):
         text = re.sub(r"<[^>]+>", "", row)
         assert field.description is not None
-        assert text.split("\n")[1].strip("\u2003 ") == field.name
+        assert text.split("\n")[1].strip("\xa0 ") == field.name
         assert field.description.replace('"', "&quot;") in text
-    assert "&emsp;&emsp;`HighWatermark`" in message_section(fact)
+    assert f"{INDENT}{INDENT}HighWatermark |" in message_section(fact)
 
 
 def test_headers_are_those_of_the_versions() -> None:
