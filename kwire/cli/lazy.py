@@ -82,7 +82,12 @@ def _command(name: str, location: str) -> Any:
 def _keep_summaries(group: Any) -> None:
     """Give every command below a summary for its group's --help, which would cut one of its own."""
     for command in group.commands.values():
-        paragraph = cleandoc(command.help or "").split("\n\n")[0]
-        command.short_help = re.split(r"(?<=\.)\s", paragraph, maxsplit=1)[0].replace("\n", " ")
+        command.short_help = first_sentence(command.help or "")
         if isinstance(command, TyperGroup):
             _keep_summaries(command)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a help, in one line."""
+    paragraph = cleandoc(text).split("\n\n")[0]
+    return re.split(r"(?<=\.)\s", paragraph, maxsplit=1)[0].replace("\n", " ")

@@ -68,6 +68,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    add_completion=False,  # it has none for names, and loses what follows a colon in bash
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -81,6 +82,26 @@ def _version(is_requested: bool) -> None:
         raise typer.Exit
 
 
+def _install_completion(is_requested: bool) -> None:
+    if is_requested:
+        from kwire.cli.completion_scripts import install, script_of, this_shell
+
+        typer.echo(install(script_of(this_shell())))
+        raise typer.Exit
+
+
+def _show_completion(is_requested: bool) -> None:
+    if is_requested:
+        from kwire.cli.completion_scripts import script_of, this_shell
+
+        typer.echo(script_of(this_shell()).text, nl=False)
+        raise typer.Exit
+
+
+INSTALL_HELP = "Install completion for the current shell."
+SHOW_HELP = "Show completion for the current shell, to copy it or customize the installation."
+
+
 @app.callback()
 def options(
     version: Annotated[
@@ -88,6 +109,16 @@ def options(
     ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an error was raised; allowed anywhere.")
+    ] = False,
+    install_completion: Annotated[
+        bool,
+        typer.Option(
+            "--install-completion", callback=_install_completion, is_eager=True, help=INSTALL_HELP
+        ),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        typer.Option("--show-completion", callback=_show_completion, is_eager=True, help=SHOW_HELP),
     ] = False,
 ) -> None:
     """Taken by every command; `main` reads --debug itself, wherever it stands."""
