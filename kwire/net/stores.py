@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwire.errors import LocalError
+from kwire.extras import pip_line
 from kwire.permissions import warn_if_readable
 
 # Every command imports this module, and few have stores: what else they need is imported there.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
 
-EXTRA = "pip install 'kwire[security]'"
 """The command that installs what PKCS12 needs."""
 
 
@@ -131,7 +131,8 @@ class TlsStore:
             from cryptography.exceptions import UnsupportedAlgorithm
             from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
         except ImportError as error:
-            raise BadTls(f"{self} is in PKCS12, which needs cryptography: {EXTRA}") from error
+            text = f"{self} is in PKCS12, which needs cryptography: {pip_line('security')}"
+            raise BadTls(text) from error
         password = None if self.password is None else self.password.encode()
         try:
             return load_pkcs12(self._bytes(), password)

@@ -9,11 +9,9 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from importlib.util import find_spec
 
-from kwire.errors import LocalError
+from kwire.extras import MissingExtra
 from kwire.java import find_java
 from kwire.pipeline.java import spark_needs
-
-EXTRA = "pip install 'kwire[pipeline]'"
 
 LIBRARIES = ("pyspark", "pyarrow", "pandas", "fsspec", "deltalake")
 REPORTING = ("plotly", "jinja2")
@@ -26,18 +24,14 @@ AVRO = "spark-avro"
 KAFKA = "spark-sql-kafka-0-10"
 
 
-class SparkUnavailable(LocalError):
-    """PySpark or a library is missing; the message says what to install."""
-
-
 def require_spark(*libraries: str) -> None:
     """Check that a session can be started here; imports nothing heavy.
 
-    libraries: more packages to look for. Raises SparkUnavailable, JavaNotFound.
+    libraries: more packages to look for. Raises MissingExtra, JavaNotFound.
     """
     for package in (*LIBRARIES, *libraries):
         if find_spec(package) is None:
-            raise SparkUnavailable(f"the pipeline needs {package}: {EXTRA}")
+            raise MissingExtra(f"the pipeline needs {package}", "pipeline")
     find_java(spark_needs())
 
 

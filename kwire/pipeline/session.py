@@ -71,7 +71,7 @@ def spark_session(
 
     packages: Maven coordinates, see `kwire.pipeline.installed`. settings: win over kwire's own.
     stderr: opens what a JVM that is started here gets as stderr, instead of this process's own.
-    Raises SparkUnavailable if PySpark or a library is missing, JavaNotFound.
+    Raises MissingExtra if PySpark or a library is missing, JavaNotFound.
     """
     require_spark()
     # Without these, workers run the system's python3, which lacks pyarrow and kwire's libraries.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kwire.errors import LocalError
+from kwire.extras import pip_line
 
 # Few clusters have passwords in ZooKeeper, and `cryptography` is an extra.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import Cipher
 
-EXTRA = "pip install 'kwire[security]'"
 """The command that installs what the ciphers need."""
 
 OTHER_SECRET = "it was encoded with another password.encoder.secret"
@@ -91,7 +91,8 @@ def require_ciphers() -> None:
     try:
         import cryptography  # noqa: F401
     except ImportError as error:
-        raise PasswordNotDecoded(f"encoded passwords need cryptography: {EXTRA}") from error
+        text = f"encoded passwords need cryptography: {pip_line('security')}"
+        raise PasswordNotDecoded(text) from error
 
 
 def _mode(name: str) -> Callable[[bytes], Any]:

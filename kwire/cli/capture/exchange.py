@@ -173,9 +173,12 @@ def _imported(
     """Yield the records of each event; every file is a recording of its own."""
     from uuid import uuid4
 
-    from kwire.proxy.capture.pcap_import import PacketImport
+    from kwire.extras import importing
     from kwire.proxy.capture.records import event_records
     from kwire.text.ids import uuid_text
+
+    with importing("dpkt", "pcap", "reading packets"):
+        from kwire.proxy.capture.pcap_import import PacketImport
 
     for path in packets:
         if reading.stopped:
@@ -207,8 +210,11 @@ def _print_balance(name: str, balance: Balance) -> Iterator[str]:
 def _write_packets(
     records: Iterable[CaptureRecord], out: Path, *, secrets: bool
 ) -> tuple[int, str]:
+    from kwire.extras import importing
     from kwire.permissions import open_private
-    from kwire.proxy.capture.pcap_export import write_pcapng
+
+    with importing("dpkt", "pcap", "writing packets"):
+        from kwire.proxy.capture.pcap_export import write_pcapng
 
     with open_private(out) as file:
         return write_pcapng(records, file, shows_secrets=secrets), "packets"

@@ -105,7 +105,7 @@ def with_unexpected(document: RunDocument, unexpected: tuple[str, ...]) -> RunDo
 
 
 def write_files(document: RunDocument, expectations: Expectations, report: ConformOptions) -> None:
-    """Write the files that the options name. Raises ReportNotWritten, JinjaMissing."""
+    """Write the files that the options name. Raises ReportNotWritten, MissingExtra."""
     if report.save:
         _write(report.save, to_json(document))
     if report.junit:

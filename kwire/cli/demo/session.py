@@ -20,11 +20,11 @@ from kwire.cli.demo.steps import show_steps
 from kwire.cli.errors import CommandFailed
 from kwire.cli.printer import Printer
 from kwire.cli.screen import screen
+from kwire.extras import MissingExtra
 from kwire.net.address import Address
 from kwire.proxy import Listener, Proxy, Tap
 from kwire.proxy.service.cluster_filters import ClusterFilters
 from kwire.proxy.service.config import FeedConfig
-from kwire.proxy.service.feed import WatchNotInstalled
 
 if TYPE_CHECKING:
     from kwire.proxy.feed.sender import Feed
@@ -160,5 +160,5 @@ def _viewers(port: int) -> ClusterFilters | None:
     """Return the feed and the filters of `kwire watch`; None if its packages are not installed."""
     try:
         return ClusterFilters(feed=FeedConfig(listen=Address("127.0.0.1", port)))
-    except WatchNotInstalled:
+    except MissingExtra:
         return None

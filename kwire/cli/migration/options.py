@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
+from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.cli.exit_codes import exit_code
 from kwire.cli.metadata_sources import SourceOptions
 from kwire.cli.options import CommandParameters, group_of, group_parameters, option, set_parameters
 from kwire.cli.output import OutputOptions
 from kwire.cli.profiles import read_profile
+from kwire.extras import importing
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
 if TYPE_CHECKING:
@@ -75,12 +76,8 @@ class MigrationOptions:
         """Open a session. Raises KwireError."""
         from kwire.zookeeper import ZooKeeperAuthenticationFailed
 
-        try:
+        with importing("kazoo", "zookeeper", "ZooKeeper"):
             from kwire.zookeeper.kazoo_client import KazooZooKeeper
-        except ImportError as error:
-            raise CommandFailed(
-                "ZooKeeper needs kazoo: install it with pip install 'kwire[zookeeper]'"
-            ) from error
         try:
             return await KazooZooKeeper.connect(self.zookeeper_settings)
         except ZooKeeperAuthenticationFailed as error:

@@ -12,17 +12,11 @@ from kwire.conform.registry import section_title
 from kwire.conform.report.document import BytesPart, CheckPart, RunDocument
 from kwire.conform.report.expected import ANY_VERDICT, Expectations
 from kwire.conform.report.text import reaction_text
-from kwire.errors import LocalError
+from kwire.extras import MissingExtra
 from kwire.text.untrusted import harmless
-
-EXTRA = "pip install 'kwire[conform]'"
 
 _EXCERPT = 2048
 """Hex digits of one chunk that a cell shows."""
-
-
-class JinjaMissing(LocalError):
-    """The package that makes HTML is missing; the message says what to install."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +68,10 @@ def to_html(
 ) -> str:
     """Return the page, a column a run. expectations: of each run, by default none.
 
-    Text that came over the wire is escaped. Raises JinjaMissing.
+    Text that came over the wire is escaped. Raises MissingExtra.
     """
     if find_spec("jinja2") is None:
-        raise JinjaMissing(f"HTML needs jinja2: {EXTRA}")
+        raise MissingExtra("HTML needs jinja2", "conform")
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("kwire.conform.report", "."), autoescape=True)

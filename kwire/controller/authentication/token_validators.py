@@ -14,6 +14,7 @@ from kwire.controller.authentication.token_claims import (
     check_claims,
 )
 from kwire.errors import InvalidValue
+from kwire.extras import pip_line
 
 if TYPE_CHECKING:
     from jwt import PyJWK
@@ -50,8 +51,7 @@ class SignedTokens:
             from jwt import PyJWKSet
             from jwt.exceptions import PyJWTError
         except ImportError:
-            text = "OAUTHBEARER needs PyJWT: install the extra kwire[security]"
-            raise InvalidValue(text) from None
+            raise InvalidValue(f"OAUTHBEARER needs PyJWT: {pip_line('security')}") from None
         try:
             keys = PyJWKSet.from_json(key_set).keys
         except (PyJWTError, ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from kwire.errors import ConnectionFailed
+from kwire.extras import pip_line
 from kwire.zookeeper import ZooKeeper
 from kwire.zookeeper.settings import ZooKeeperSettings
 
@@ -17,6 +18,5 @@ async def open_zookeeper(settings: ZooKeeperSettings) -> ZooKeeper:
     try:
         from kwire.zookeeper.kazoo_client import KazooZooKeeper
     except ModuleNotFoundError:
-        text = "kazoo is missing: install kwire[zookeeper] to migrate from ZooKeeper"
-        raise ConnectionFailed(text) from None
+        raise ConnectionFailed(f"ZooKeeper needs kazoo: {pip_line('zookeeper')}") from None
     return await KazooZooKeeper.connect(settings)

@@ -17,6 +17,7 @@ from uuid import uuid4
 from kwire.capture import CaptureRecord
 from kwire.capture.message import message_head
 from kwire.errors import InvalidValue, LocalError
+from kwire.extras import pip_line
 from kwire.net.address import Address
 from kwire.net.security import PLAINTEXT, Security
 from kwire.net.tls import ClientTls
@@ -127,7 +128,7 @@ class TopicProducer:
             from confluent_kafka import Producer
         except ImportError as error:
             raise TopicUnavailable(
-                "recording into a topic needs confluent-kafka: pip install 'kwire[topic]'"
+                f"recording into a topic needs confluent-kafka: {pip_line('topic')}"
             ) from error
         if security.tls is not None:
             security.tls.context()  # its errors are clearer than those of librdkafka

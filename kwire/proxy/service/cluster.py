@@ -68,7 +68,7 @@ class ClusterRuntime:
     recording: takes what passes, and is ended with this. descriptors: of all clusters. view: shows
     the decoded flows. has_metrics: count them. on_bypass: called with the reason if a node is named
     that is not behind the proxy of a strict cluster. Raises BadTls, InvalidValue,
-    WatchNotInstalled.
+    MissingExtra.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ class ClusterFilters:
     2. Scripts, then rules, which viewers of the feed change as well.
     3. The filters of `last`: rewriting of addresses, or serving. They see what the others left.
 
-    tell: takes events with their text. Raises InvalidValue, WatchNotInstalled.
+    tell: takes events with their text. Raises InvalidValue, MissingExtra.
     """
 
     def __init__(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwire.errors import InvalidValue, LocalError
+from kwire.errors import InvalidValue
+from kwire.extras import MissingExtra
 from kwire.permissions import changeable_by_others, warn_if_readable
 from kwire.proxy.feed.datagrams import check_token
 
@@ -16,20 +17,13 @@ if TYPE_CHECKING:
     from kwire.proxy.filters.intercept import Intercept
     from kwire.proxy.filters.rule_set import RuleSet
 
-_PACKAGES = frozenset({"asyncio_dgram", "textual", "textual_serve"})
-
-
-class WatchNotInstalled(LocalError):
-    """The packages of the extra `watch` are missing."""
-
-    def __init__(self) -> None:
-        super().__init__("watching needs more packages: pip install 'kwire[watch]'")
+_PACKAGES = frozenset({"aiohttp", "asyncio_dgram", "textual", "textual_serve"})
 
 
 def explain_import_error(error: ImportError) -> Exception:
-    """Return WatchNotInstalled if a package of the extra is missing, else the error itself."""
+    """Return MissingExtra if a package of the extra is missing, else the error itself."""
     is_extra = (error.name or "").partition(".")[0] in _PACKAGES
-    return WatchNotInstalled() if is_extra else error
+    return MissingExtra("watching needs more packages", "watch") if is_extra else error
 
 
 def read_token(path: Path | None) -> bytes:
@@ -68,7 +62,7 @@ def make_feed(
 ) -> Feed:
     """Return a feed whose viewers control held messages and rules. hold: what is held now.
 
-    Raises WatchNotInstalled, and InvalidValue for a token file that cannot be used.
+    Raises MissingExtra, and InvalidValue for a token file that cannot be used.
     """
     try:
         # asyncio_dgram is in the extra `watch`: a proxy without a feed runs without it.

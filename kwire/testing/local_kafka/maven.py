@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from kwire.extras import pip_line
 from kwire.testing.local_kafka.errors import JarsNotFound
 
 Progress = Callable[[str], None]
@@ -112,7 +113,7 @@ def with_jgo(wanted: Wanted, target: Path, progress: Progress) -> None:
         from jgo.parse import Coordinate
     except ImportError as error:
         raise JarsNotFound(
-            "Neither mvn nor jgo is installed: install Maven, or pip install 'kwire[kafka]'."
+            f"Neither mvn nor jgo is installed: install Maven, or {pip_line('kafka')}."
         ) from error
 
     @contextmanager

@@ -1,0 +1,51 @@
+"""Optional packages: the extras of `pip install kwire`, and the error that names a missing one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kwire.errors import LocalError
+
+_REQUIREMENT = re.compile(r"(?P<package>[\w.-]+).*extra *== *[\"'](?P<extra>[\w-]+)[\"']")
+
+
+class MissingExtra(LocalError):
+    """A package of an extra is missing; the message says what to install."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose}: {pip_line(extra)}")
+
+
+@contextmanager
+def importing(package: str, extra: str, purpose: str) -> Iterator[None]:
+    """Raise MissingExtra if a package of an extra cannot be imported inside."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingExtra(f"{purpose} needs {package}", extra) from error
+
+
+def pip_line(extra: str) -> str:
+    """Return the command that installs an extra."""
+    return f"pip install 'kwire[{extra}]'"
+
+
+def installed_extras() -> dict[str, dict[str, str]]:
+    """Return the extras of which every package is installed, with the version of each package."""
+    from importlib.metadata import PackageNotFoundError, requires, version  # slow to import
+
+    found: dict[str, dict[str, str]] = {}
+    missing = set()
+    for requirement in requires("kwire") or ():
+        match = _REQUIREMENT.match(requirement)
+        if match is None or match["package"] == "kwire":
+            continue
+        try:
+            found.setdefault(match["extra"], {})[match["package"]] = version(match["package"])
+        except PackageNotFoundError:
+            missing.add(match["extra"])
+    return {extra: packages for extra, packages in found.items() if extra not in missing}
