@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from kwire.net.distinguished_name import name_text
 from kwire.net.pem import CERTIFICATE, pem_blocks
+from kwire.net.x509 import Certificate
 
 SOON = timedelta(days=30)
 """The time before its end from which on a certificate is worth a warning."""
@@ -23,19 +25,16 @@ class Validity:
 
 def validities(path: Path) -> list[Validity]:
     """Return the validity of each certificate in a PEM file; none where nothing can be read."""
-    from asn1crypto.x509 import Certificate  # only where there is TLS
-
     certificates = []
     try:
         text = path.read_text(encoding="ascii", errors="replace")
         for block in pem_blocks(text):
             if block.label != CERTIFICATE:
                 continue
-            certificate = Certificate.load(block.der)
-            subject = certificate.subject.human_friendly
-            begin, end = certificate.not_valid_before, certificate.not_valid_after
-            certificates.append(Validity(subject, begin, end))
-    except (OSError, ValueError, TypeError):  # ssl is the judge of what can be used
+            certificate = Certificate.read(block.der)
+            subject = name_text(certificate.subject.data)
+            certificates.append(Validity(subject, certificate.begin, certificate.end))
+    except (OSError, ValueError):  # ssl is the judge of what can be used
         return certificates
     return certificates
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kwire.net.x509 import Certificate, Der
+
 _KEYWORDS = {
     "2.5.4.3": "CN",
     "2.5.4.6": "C",
@@ -24,27 +26,24 @@ def distinguished_name(certificate: bytes) -> str:
 
     Raises ValueError if it is no certificate.
     """
-    from asn1crypto.x509 import Certificate  # only where there is TLS
-
-    return name_text(Certificate.load(certificate).subject.dump())
+    return name_text(Certificate.read(certificate).subject.data)
 
 
 def name_text(name: bytes) -> str:
     """Return a distinguished name in DER as text. Raises ValueError if it is none."""
-    from asn1crypto.x509 import Name
+    try:
+        return ",".join(
+            "+".join(_attribute(*attribute.parts()) for attribute in part.parts())
+            for part in reversed(list(Der.read(name).parts()))
+        )
+    except TypeError as error:  # an attribute is a pair
+        raise ValueError("a name that is none") from error
 
-    return ",".join(
-        "+".join(_attribute(attribute["type"].dotted, attribute["value"]) for attribute in part)
-        for part in reversed(list(Name.load(name).chosen))
-    )
 
-
-def _attribute(number: str, value: object) -> str:
-    keyword = _KEYWORDS.get(number)
-    text = getattr(value, "native", None)
-    if keyword is None or not isinstance(text, str):
-        data: bytes = value.dump()  # type: ignore[attr-defined]
-        return f"{number}=#{data.hex()}"
+def _attribute(kind: Der, value: Der) -> str:
+    keyword, text = _KEYWORDS.get(kind.number), value.text
+    if keyword is None or text is None:
+        return f"{kind.number}=#{value.data.hex()}"
     return f"{keyword}={_escaped(text)}"
 
 

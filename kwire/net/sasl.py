@@ -18,13 +18,7 @@ from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAu
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
-    from scramp import ScramClient
-
     from kwire.net.bearer_token import BearerTokens
-
-ITERATIONS_LIMIT = 100_000
-"""Most iterations of SCRAM, about a tenth of a second, that a node may ask for. Kafka lets nobody
-have more than 16,384."""
 
 
 class Mechanism(StrEnum):
@@ -138,43 +132,18 @@ def _plain(credentials: Credentials) -> Tokens:
 
 
 def _scram(credentials: Credentials) -> Tokens:
-    """Authenticate by SCRAM (RFC 5802), without channel binding; the node proves itself, too."""
-    from scramp import ScramException
-
-    client = _scram_client(credentials)
-    message = client.get_client_first()
-    if credentials.is_delegation_token:
-        # The node looks the password up among tokens (KIP-48). Both sides sign the extension.
-        message += ",tokenauth=true"
-        client.client_first_bare += ",tokenauth=true"
-    first = yield message.encode()
-    try:
-        client.set_server_first(first.decode("utf-8", "replace"))
-        # The node chooses the count: a hostile one could keep the client busy for minutes.
-        if int(client.iterations) > ITERATIONS_LIMIT:
-            raise _WrongToken(f"{client.iterations} iterations are too many")
-        final = yield client.get_client_final().encode()
-        client.set_server_final(final.decode("utf-8", "replace"))
-    except ScramException as error:
-        raise _WrongToken(error.args[0]) from None
-
-
-def _scram_client(credentials: Credentials) -> ScramClient:
-    """Kafka takes names and passwords as they are, the RFC and the library prepare them."""
-    from scramp import ScramClient, ScramException
+    """Authenticate by SCRAM; the node proves itself, too."""
+    from kwire.net.scram import BadScram, can_name, scram_exchange
 
     name, password = credentials.username, credentials.password
+    if not can_name(name):
+        raise InvalidValue(f"{credentials.mechanism} takes only names of ASCII characters")
+    # The node looks the password up among tokens (KIP-48). Both sides sign the extension.
+    extensions = ",tokenauth=true" if credentials.is_delegation_token else ""
     try:
-        client = ScramClient([credentials.mechanism.value], name, password)
-    except ScramException as error:
-        raise InvalidValue(f"{credentials.mechanism} cannot take this user: {error}") from None
-    # The library prepares names by SASLprep, Kafka does not: where that changes them, both sides
-    # would compute other keys, and the login would fail without a reason.
-    if (str(client.username), bytes(client.password)) != (name, password.encode()):
-        raise InvalidValue(
-            f"{credentials.mechanism} takes no name or password that SASLprep would change"
-        )
-    return client
+        yield from scram_exchange(credentials.mechanism, name, password, extensions=extensions)
+    except BadScram as error:
+        raise _WrongToken(str(error)) from None
 
 
 def _oauth_bearer(credentials: Credentials) -> Tokens:

@@ -7,7 +7,8 @@ from hashlib import pbkdf2_hmac
 from hmac import digest
 from typing import NamedTuple
 
-_HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+"""The names of the mechanisms' hashes in Python."""
 
 
 class ScramKeys(NamedTuple):
@@ -19,11 +20,11 @@ class ScramKeys(NamedTuple):
 
 def salted_password(mechanism: str, password: bytes, salt: bytes, iterations: int) -> bytes:
     """Return a password as clients send it to be stored: Kafka takes it without SASLprep."""
-    return pbkdf2_hmac(_HASHES[mechanism], password, salt, iterations)
+    return pbkdf2_hmac(HASHES[mechanism], password, salt, iterations)
 
 
 def scram_keys(mechanism: str, salted: bytes) -> ScramKeys:
     """Return the keys of a salted password. mechanism: SCRAM-SHA-256 or SCRAM-SHA-512."""
-    name = _HASHES[mechanism]
+    name = HASHES[mechanism]
     client_key = digest(salted, b"Client Key", name)
     return ScramKeys(new_hash(name, client_key).digest(), digest(salted, b"Server Key", name))

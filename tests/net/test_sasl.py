@@ -13,7 +13,7 @@ from kwire.errors import AnswerLost, BrokerError, ConnectionFailed, InvalidValue
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from kwire.net import sasl
+from kwire.net import scram as scram_exchange
 from kwire.net.address import Address
 from kwire.net.bearer_token import BearerToken, BearerTokens, TokenUnavailable
 from kwire.net.connection import Connection
@@ -96,11 +96,11 @@ def test_scram_convinces_both(mechanism: str) -> None:
     ("challenge", "why"),
     [
         (f"{SALT},i=100001", "100001 iterations are too many"),
-        (f"{SALT},i=4095", "must not be < 4096"),
-        (f"{SALT},i=99999999999999", "must not be >"),
-        ("s=,i=4096", "at least one character long"),
-        ("nonsense", "Malformed server first message"),
-        ("e=other-error", "Malformed|error"),
+        (f"{SALT},i=4095", "4095 iterations are too few"),
+        (f"{SALT},i=99999999999999", "99999999999999 iterations are too many"),
+        ("s=,i=4096", "its challenge is malformed"),
+        ("s=!,i=4096", "a part of its token is not base64"),
+        ("nonsense", "its challenge is malformed"),
     ],
 )
 def test_a_challenge_that_is_wrong_is_not_worked_on(challenge: str, why: str) -> None:
@@ -121,7 +121,7 @@ def test_a_challenge_that_is_no_answer_is_not_either(challenge: bytes) -> None:
 def test_a_node_that_does_not_know_the_password_is_not_believed() -> None:
     login = scram()
     challenged(login, f"{SALT},i=4096")
-    with pytest.raises(BrokerError, match="The server signature doesn't match"):
+    with pytest.raises(BrokerError, match="it does not prove that it knows the password"):
         heard(login, "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=")
 
 
@@ -148,9 +148,8 @@ def test_refusals_name_node_user_and_reason() -> None:
     [
         ("PLAIN", "a\0b", "pw"),
         ("PLAIN", "alice", "p\0w"),
-        ("SCRAM-SHA-256", "alice", "\N{FULLWIDTH LATIN SMALL LETTER A}"),
         ("SCRAM-SHA-256", "\N{SOFT HYPHEN}alice", "pw"),
-        ("SCRAM-SHA-512", "alice", "\N{GRINNING FACE}"),
+        ("SCRAM-SHA-256", "al\0ice", "pw"),
         ("SCRAM-SHA-512", "", "pw"),
     ],
 )
@@ -273,7 +272,7 @@ async def test_a_login_that_comes_to_nothing_leaves_nothing(
 
 
 def test_the_limit_of_iterations_is_above_what_kafka_has() -> None:
-    assert sasl.ITERATIONS_LIMIT > 16384
+    assert scram_exchange.ITERATIONS_LIMIT > 16384
 
 
 class Source:

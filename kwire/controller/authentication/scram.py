@@ -1,7 +1,6 @@
 """SCRAM: credentials of the metadata, and delegation tokens (RFC 5802; Java: ScramSaslServer).
 
-The library that clients use here takes neither the extension `tokenauth` of Kafka, nor names that
-SASLprep would change as they are (docs/decisions/0061).
+The client's side is in kwire/net/scram.py.
 """
 
 from __future__ import annotations

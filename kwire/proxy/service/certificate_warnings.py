@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from kwire.net.certificates import certificate_warnings
 from kwire.proxy.data_path.listener import Listener
 
 
@@ -23,9 +24,6 @@ class CertificateWarnings:
         }
         if not files:
             return
-        # asn1crypto is loaded only for proxies that have certificates.
-        from kwire.net.certificates import certificate_warnings
-
         now = datetime.now(UTC)
         for path in sorted(files):
             for sentence in certificate_warnings(path, now):

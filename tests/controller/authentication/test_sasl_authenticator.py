@@ -24,10 +24,11 @@ from kwire.controller.authentication.sasl_authenticator import (
     SaslAuthenticator,
     SaslFailure,
 )
-from kwire.controller.authentication.scram import ScramServerMechanism
+from kwire.controller.authentication.scram import ScramLogin, ScramServerMechanism
 from kwire.controller.authentication.token_claims import ClaimRules
 from kwire.controller.authentication.token_validators import TOKEN_LIMIT, UnsignedTokens
 from kwire.image import MetadataImage, apply_all
+from kwire.image.scram import ScramCredential
 from kwire.logdir.scram import FirstCredential
 from kwire.messages.a00_produce import ProduceRequest, TopicProduceData
 from kwire.messages.a16_list_groups import ListGroupsRequest
@@ -37,7 +38,7 @@ from kwire.messages.headers import RequestHeader
 from kwire.messages.records.delegation_token import DelegationTokenRecord
 from kwire.net.frames import decode_response, encode_request
 from kwire.net.sasl import Credentials, Login, Mechanism
-from kwire.net.scram_keys import salted_password
+from kwire.net.scram_keys import salted_password, scram_keys
 
 NOW = 1_800_000_000_000
 SECRET = "a-key"
@@ -78,6 +79,22 @@ def login(credentials: Credentials) -> SaslAuthenticator:
         assert key is not None
         client.receive(decode_response(step.answer[4:], key, version).body)
     return server
+
+
+@pytest.mark.parametrize("password", ["\N{GRINNING FACE} =,", "\N{FULLWIDTH LATIN SMALL LETTER A}"])
+def test_a_password_is_taken_as_it_is(password: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kafka computes keys of its UTF-8, without SASLprep (Java: ScramFormatter.normalize)."""
+    salted = salted_password("SCRAM-SHA-256", password.encode(), b"salt" * 4, 4096)
+    keys = scram_keys("SCRAM-SHA-256", salted)
+    known = ScramLogin(
+        credential=ScramCredential(salt=b"salt" * 4, iterations=4096, **keys._asdict()),
+        principal="User:alice",
+    )
+    monkeypatch.setattr(ImageLogins, "user", lambda self, mechanism, name: known)
+    done = login(
+        Credentials(mechanism=Mechanism.SCRAM_SHA_256, username="alice", password=password)
+    )
+    assert done.authenticated is not None
 
 
 def token_hmac() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from asn1crypto.x509 import Certificate
+from cryptography.x509 import load_der_x509_certificate
 
 from kwire.controller.server.node import ControllerNode
 from kwire.testing.quorum import Quorum
@@ -82,14 +82,14 @@ async def issuer(node: ControllerNode, context: ssl.SSLContext) -> str:
     _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
     try:
         der = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        return str(Certificate.load(der).issuer.sha256)
+        return load_der_x509_certificate(der).issuer.rfc4514_string()
     finally:
         writer.close()
 
 
 def name(authority: trustme.CA) -> str:
     der = ssl.PEM_cert_to_DER_cert(authority.cert_pem.bytes().decode())
-    return str(Certificate.load(der).subject.sha256)
+    return load_der_x509_certificate(der).subject.rfc4514_string()
 
 
 def end_connections(node: ControllerNode) -> None:

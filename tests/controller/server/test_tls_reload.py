@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from asn1crypto.x509 import Certificate
+from cryptography.x509 import load_der_x509_certificate
 
 from kwire.controller.server import listener, tls_reload
 from kwire.controller.server.node import ControllerNode
@@ -48,7 +48,7 @@ class Stores:
         chain = b"".join(one.bytes() for one in own.cert_chain_pems)
         self.keystore.write_bytes(own.private_key_pem.bytes() + chain)
         der = ssl.PEM_cert_to_DER_cert(own.cert_chain_pems[0].bytes().decode())
-        self.serial = Certificate.load(der).serial_number
+        self.serial = load_der_x509_certificate(der).serial_number
         return self.serial
 
     @property
@@ -71,7 +71,7 @@ async def shown(node: ControllerNode, stores: Stores) -> int:
     _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=stores.context())
     try:
         der = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        return int(Certificate.load(der).serial_number)
+        return int(load_der_x509_certificate(der).serial_number)
     finally:
         writer.close()
 

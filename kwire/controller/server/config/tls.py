@@ -6,12 +6,13 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 from kwire.controller.authentication.principal_mapping import NAME as PRINCIPAL_RULES
 from kwire.controller.authentication.principal_mapping import PrincipalMapper
 from kwire.errors import InvalidValue
+from kwire.net.distinguished_name import name_text
 from kwire.net.pem import CERTIFICATE, pem_blocks, read_store
+from kwire.net.x509 import Certificate
 
 STORE_LOCATIONS = ("ssl.keystore.location", "ssl.truststore.location")
 """The properties that name files."""
@@ -77,28 +78,24 @@ def check_same_owner(old: str, new: str) -> None:
     """
     before, after = _certificate(old), _certificate(new)
     # 1.
-    if before.subject != after.subject:
+    if _owner(before) != _owner(after):
         raise InvalidValue("the new certificate has another subject")
     # 2.
-    if not _hosts(before) <= _hosts(after):
+    if not before.hosts <= after.hosts:
         raise InvalidValue("the new certificate is not for all hosts of the old one")
 
 
-def _certificate(keystore: str) -> Any:
-    from asn1crypto.x509 import Certificate
-
+def _certificate(keystore: str) -> Certificate:
     try:
         own = next(block for block in pem_blocks(keystore) if block.label == CERTIFICATE)
-        certificate = Certificate.load(own.der)
-        certificate.native  # noqa: B018 - asn1crypto reads it now, and not later
-    except (StopIteration, ValueError, TypeError):
+        return Certificate.read(own.der)
+    except (StopIteration, ValueError):
         raise InvalidValue("the stores of ssl.* have no certificate") from None
-    return certificate
 
 
-def _hosts(certificate: Any) -> frozenset[str]:
-    names = certificate.subject_alt_name_value
-    return frozenset(str(name.native) for name in names) if names is not None else frozenset()
+def _owner(certificate: Certificate) -> str:
+    """Return a subject as it is compared: without regard to case and spaces (RFC 5280, 7.1)."""
+    return " ".join(name_text(certificate.subject.data).casefold().split())
 
 
 def tls_config(pairs: Mapping[str, str], listener: str, *, with_sasl: bool = False) -> TlsConfig:
