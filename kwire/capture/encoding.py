@@ -1,26 +1,21 @@
-"""A record as Avro writes it, and as fastavro reads it.
+"""A record as Avro writes it.
 
-Written by hand where records differ, since fastavro takes three times as long for it; what the
-records of a connection have in common is fastavro's, once. A test holds both to the same bytes.
+What the records of a connection have in common is encoded once; where they differ, by hand rather
+than by the schema. A test holds both to the bytes of fastavro.
 """
 
 from __future__ import annotations
 
-from io import BytesIO
-from typing import Any
-
-import fastavro
 from crc32c import crc32c
 
+from kwire.capture.avro import BadAvro, long_bytes, reader, writer
 from kwire.capture.record import CaptureRecord
-from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, VERSION, schema
+from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, schema
 
 PREFIXES = 4096
 """Beginnings of records that are kept."""
 
-_PREFIX = fastavro.parse_schema(
-    {"type": "record", "name": "Prefix", "namespace": "kwire.capture", "fields": CONNECTION_FIELDS}
-)
+_PREFIX = writer({"type": "record", "fields": CONNECTION_FIELDS})
 _NULL, _PRESENT, _END = b"\0", b"\2", b"\0"
 
 
@@ -67,9 +62,7 @@ class RecordEncoder:
             if len(self._prefixes) >= PREFIXES:
                 self._prefixes.clear()
             names = (str(field["name"]) for field in CONNECTION_FIELDS)
-            stream = BytesIO()
-            fastavro.schemaless_writer(stream, _PREFIX, dict(zip(names, key, strict=True)))
-            prefix = self._prefixes[key] = stream.getvalue()
+            prefix = self._prefixes[key] = _PREFIX(dict(zip(names, key, strict=True)))
         return prefix
 
 
@@ -101,19 +94,17 @@ class RecordDecoder:
     """Decodes the records of a version."""
 
     def __init__(self, version: int) -> None:
-        self._schema = _PLAIN_SCHEMAS[version]
+        self._read = reader(schema(version))
 
     def decode(self, data: bytes, start: int) -> tuple[CaptureRecord, int]:
         """Return the record at `start`, and where it ends. Raises BadRecord."""
-        stream = BytesIO(data)
-        stream.seek(start)
         try:
-            fields: Any = fastavro.schemaless_reader(stream, self._schema, None)
-            end = stream.tell()
-            crc = fields.pop("crc")
-        except Exception as error:  # whatever fastavro makes of bytes that are no record
-            cut = stream.tell() >= len(data)
-            raise BadRecord(f"no record: {type(error).__name__}", None, cut=cut) from error
+            fields, end = self._read(data, start)
+        except BadAvro as error:
+            raise BadRecord(f"no record: {error}", None) from error
+        except IndexError as error:
+            raise BadRecord("no record: its bytes end before it does", None, cut=True) from error
+        crc = fields.pop("crc")
         view = memoryview(data)[start : end - CRC_SIZE]
         if int.from_bytes(crc, "big") != crc32c(view):
             raise BadRecord("the CRC of a record is wrong", end)
@@ -122,33 +113,6 @@ class RecordDecoder:
         fields["notes"] = tuple(fields["notes"])
         fields["deeds"] = tuple(fields.get("deeds", ()))
         return CaptureRecord(**fields), end
-
-
-def long_bytes(value: int) -> bytes:
-    """Return a number as Avro's int and long: zigzag, seven bits a byte, the lowest first."""
-    value = value << 1 ^ value >> 63
-    if value < 0x80:
-        return bytes((value,))
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def read_long(data: bytes, position: int) -> tuple[int, int] | None:
-    """Return the number at a position and where it ends; None where it does not."""
-    value = 0
-    for shift in range(0, 70, 7):
-        if position >= len(data):
-            return None
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value >> 1 ^ -(value & 1), position
-    return None
 
 
 def _text(text: str | None) -> bytes:
@@ -160,18 +124,3 @@ def _text(text: str | None) -> bytes:
 
 def _texts(texts: tuple[str, ...]) -> bytes:
     return long_bytes(len(texts)) + b"".join(_text(text)[1:] for text in texts) + _END
-
-
-def _plain(part: Any) -> Any:
-    """Return the schema with times as numbers, which decode faster and compare exactly."""
-    if isinstance(part, dict):
-        return {key: _plain(value) for key, value in part.items() if key != "logicalType"}
-    if isinstance(part, list):
-        return [_plain(element) for element in part]
-    return part
-
-
-_PLAIN_SCHEMAS = {
-    version: fastavro.parse_schema(_plain(schema(version))) for version in range(1, VERSION + 1)
-}
-"""By version; the one of a file's header is for other readers."""

@@ -11,15 +11,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from math import inf
 from pathlib import Path
 from typing import Self
 
-import fastavro
-
 from kwire.capture.appending import AppendedFile
-from kwire.capture.encoding import long_bytes
+from kwire.capture.avro import long_bytes, writer
 from kwire.capture.schema import (
     HEADER,
     MAGIC,
@@ -290,9 +287,7 @@ def _header(schema: object, version: int, sync: bytes, *, shows_secrets: bool) -
     }
     if shows_secrets:
         meta[SECRETS_KEY] = SECRETS_SHOWN
-    stream = BytesIO()
-    fastavro.schemaless_writer(stream, HEADER, {"magic": MAGIC, "meta": meta, "sync": sync})
-    return stream.getvalue()
+    return writer(HEADER)({"magic": MAGIC, "meta": meta, "sync": sync})
 
 
 def begins_header(data: bytes) -> bool:

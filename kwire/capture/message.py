@@ -6,8 +6,7 @@ specification, "Single-object encoding").
 
 from __future__ import annotations
 
-import fastavro.schema
-
+from kwire.capture.avro import fingerprint
 from kwire.capture.encoding import BadRecord, RecordDecoder
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import VERSION, schema
@@ -18,8 +17,7 @@ HEAD_SIZE = len(MARK) + 8
 
 def message_head(version: int = VERSION) -> bytes:
     """Return the bytes before a record of a version."""
-    canonical = fastavro.schema.to_parsing_canonical_form(schema(version))
-    return MARK + bytes.fromhex(fastavro.schema.fingerprint(canonical, "CRC-64-AVRO"))
+    return MARK + fingerprint(schema(version))
 
 
 class MessageDecoder:

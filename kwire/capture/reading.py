@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import SEEK_END, BytesIO
+from io import SEEK_END
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import fastavro
-
-from kwire.capture.encoding import BadRecord, RecordDecoder, read_long
+from kwire.capture.avro import block_head, reader
+from kwire.capture.encoding import BadRecord, RecordDecoder
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import (
     HEADER,
@@ -172,19 +171,19 @@ def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
     Raises FileError if it is none, or NewerCapture.
     """
     file.seek(0)
-    start = BytesIO(file.read(_HEADER_LIMIT))
-    if not start.getbuffer():
+    start = file.read(_HEADER_LIMIT)
+    if not start:
         raise FileError("no capture: it is empty", file=name)
-    if not start.getbuffer()[: len(MAGIC)] == MAGIC:
+    if not start.startswith(MAGIC):
         raise FileError("no capture: it does not begin as an Avro file does", file=name)
     try:
-        header: Any = fastavro.schemaless_reader(start, HEADER, None)
+        header, end = reader(HEADER)(start, 0)
         meta = header["meta"]
         version = int(meta[VERSION_KEY])
         codec = meta.get("avro.codec", b"null").decode()
     except KeyError:
         raise FileError(f"no capture: its header has no {VERSION_KEY}", file=name) from None
-    except Exception as error:  # whatever fastavro makes of bytes that are no header
+    except (ValueError, IndexError) as error:
         raise FileError("the header of the capture is not whole", file=name) from error
     if not 1 <= version <= VERSION:
         reason = f"capture version {version}, this kwire reads 1 to {VERSION}: use a newer kwire"
@@ -194,7 +193,7 @@ def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
     return CaptureInfo(
         version=version,
         sync=header["sync"],
-        start=start.tell(),
+        start=end,
         shows_secrets=meta.get(SECRETS_KEY) == SECRETS_SHOWN,
     )
 
@@ -202,19 +201,20 @@ def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
 def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
     file.seek(offset)
     head = file.read(_HEAD_SIZE)
-    if (count := read_long(head, 0)) is None or (size := read_long(head, count[1])) is None:
+    if (numbers := block_head(head, 0)) is None:
         return None
-    start = offset + size[1]
-    stop = start + size[0]
+    count, size, position = numbers
+    start = offset + position
+    stop = start + size
     # A length that is a lie must not take memory.
-    if count[0] < 0 or not 0 <= size[0] <= BLOCK_LIMIT or stop + SYNC_SIZE > end:
+    if count < 0 or not 0 <= size <= BLOCK_LIMIT or stop + SYNC_SIZE > end:
         return None
     # The marker first: of a file full of false heads each would have the rest of it read.
     file.seek(stop)
     if file.read(SYNC_SIZE) != sync:
         return None
     file.seek(start)
-    return Block(offset=offset, end=stop + SYNC_SIZE, count=count[0], data=file.read(size[0]))
+    return Block(offset=offset, end=stop + SYNC_SIZE, count=count, data=file.read(size))
 
 
 def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:

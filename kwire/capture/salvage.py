@@ -13,7 +13,8 @@ from io import SEEK_END
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from kwire.capture.encoding import BadRecord, RecordDecoder, read_long
+from kwire.capture.avro import block_head
+from kwire.capture.encoding import BadRecord, RecordDecoder
 from kwire.capture.message import HEAD_SIZE, message_head
 from kwire.capture.reading import (
     BLOCK_LIMIT,
@@ -134,10 +135,8 @@ def _likely_starts(head: bytes, sync: bytes) -> Iterator[int]:
     """Yield the offsets of a record after another one: at once, or after a block's head."""
     yield 0
     for begin in (0, SYNC_SIZE) if head.startswith(sync) else (0,):
-        count = read_long(head, begin)
-        size = None if count is None else read_long(head, count[1])
-        if size is not None:
-            yield size[1]
+        if (numbers := block_head(head, begin)) is not None:
+            yield numbers[2]
 
 
 def _candidates(file: BinaryIO, position: int, end: int) -> Iterator[int]:
@@ -189,6 +188,5 @@ def _is_structure(file: BinaryIO, start: int, end: int, sync: bytes) -> bool:
     data = data.removeprefix(sync)
     if sync.startswith(data):
         return True
-    count = read_long(data, 0)
-    size = None if count is None else read_long(data, count[1])
-    return size is not None and count is not None and count[0] > 0 and size[1] == len(data)
+    numbers = block_head(data, 0)
+    return numbers is not None and numbers[0] > 0 and numbers[2] == len(data)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import fastavro
-
 VERSION = 2
 """Of the schema below; a file names its own in its header."""
 
@@ -84,15 +82,13 @@ def schema(version: int) -> dict[str, Any]:
 SCHEMA = schema(VERSION)
 """The Avro schema of the current version."""
 
-HEADER = fastavro.parse_schema(
-    {
-        "type": "record",
-        "name": "Header",
-        "fields": [
-            {"name": "magic", "type": {"type": "fixed", "name": "Magic", "size": len(MAGIC)}},
-            {"name": "meta", "type": {"type": "map", "values": "bytes"}},
-            {"name": "sync", "type": {"type": "fixed", "name": "Sync", "size": SYNC_SIZE}},
-        ],
-    }
-)
+HEADER = {
+    "type": "record",
+    "name": "Header",
+    "fields": [
+        {"name": "magic", "type": {"type": "fixed", "name": "Magic", "size": len(MAGIC)}},
+        {"name": "meta", "type": {"type": "map", "values": "bytes"}},
+        {"name": "sync", "type": {"type": "fixed", "name": "Sync", "size": SYNC_SIZE}},
+    ],
+}
 """Of every Avro object container file (Avro specification, "Object Container Files")."""

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kwire.capture import SCHEMA, CaptureRecord, RecordEncoder
-from kwire.capture.encoding import BadRecord, RecordDecoder, long_bytes, read_long
+from kwire.capture.avro import BadAvro, long_bytes, read_long, reader
+from kwire.capture.encoding import BadRecord, RecordDecoder
+from kwire.capture.message import message_head
 from kwire.capture.schema import schema
 from tests.support.capture.capture_records import KINDS, write
 
@@ -62,9 +64,11 @@ def test_numbers_are_avros(value: int) -> None:
     assert read_long(long_bytes(value), 0) == (value, len(long_bytes(value)))
 
 
-def test_a_number_that_does_not_end_is_none() -> None:
-    assert read_long(b"\x80\x80", 0) is None
-    assert read_long(b"\x80" * 30, 0) is None
+def test_a_number_that_does_not_end_is_refused() -> None:
+    with pytest.raises(IndexError):
+        read_long(b"\x80\x80", 0)
+    with pytest.raises(BadAvro):
+        read_long(b"\x80" * 30, 0)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 255))
@@ -73,3 +77,36 @@ def test_a_flipped_byte_is_never_taken_for_a_record(place: int, flip: int) -> No
     data[place % len(data)] ^= flip
     with pytest.raises(BadRecord):
         RecordDecoder(2).decode(bytes(data), 0)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_message_names_the_schema_as_fastavro_does(version: int) -> None:
+    canonical = fastavro.schema.to_parsing_canonical_form(schema(version))
+    known = bytes.fromhex(fastavro.schema.fingerprint(canonical, "CRC-64-AVRO"))
+    assert message_head(version) == b"\xc3\x01" + known
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "value"),
+    [
+        ({"type": "array", "items": "string"}, "030802610262 00", ["a", "b"]),  # with its size
+        ({"type": "array", "items": "long"}, "02020204 00", [1, 2]),  # two blocks
+        ({"type": "map", "values": "bytes"}, "02024102ff 00", {"A": b"\xff"}),
+    ],
+)
+def test_blocks_of_arrays_and_maps_are_those_of_other_writers(
+    kind: dict[str, Any], data: str, value: object
+) -> None:
+    encoded = bytes.fromhex(data)
+    stream = BytesIO(encoded)
+    assert fastavro.schemaless_reader(stream, fastavro.parse_schema(kind), None) == value
+    assert reader(kind)(encoded, 0) == (value, len(encoded))
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [("string", "02ff"), ("bytes", "01"), (["null", "long"], "04"), ("long", "ff" * 9 + "7f")],
+)
+def test_values_that_the_schema_does_not_have_are_refused(kind: object, data: str) -> None:
+    with pytest.raises(BadAvro):
+        reader(kind)(bytes.fromhex(data), 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kwire.capture import CaptureRecord, Damage, RecordEncoder, capture_info, salvage
-from kwire.capture.encoding import long_bytes
+from kwire.capture.avro import long_bytes
 from kwire.capture.reading import CaptureInfo, read_info, read_range
 from kwire.capture.salvage import salvaged
 from kwire.errors import FileError

@@ -66,6 +66,6 @@ def test_a_command_without_security_loads_nothing_for_it() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "kwire.net.connection" in loaded
-    assert not loaded & {"cryptography", "platformdirs", "tomllib", "scramp", "urllib.request"}
-    own = ("pem", "bearer_token", "token_sources", "tls_properties", "sasl_properties")
+    assert not loaded & {"cryptography", "platformdirs", "tomllib", "urllib.request"}
+    own = ("pem", "scram", "bearer_token", "token_sources", "tls_properties", "sasl_properties")
     assert not loaded & {f"kwire.net.{name}" for name in own}

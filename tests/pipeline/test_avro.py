@@ -10,7 +10,7 @@ from crc32c import crc32c
 from pyspark.sql import SparkSession
 
 from kwire.capture import CaptureFile, RecordEncoder
-from kwire.capture.encoding import long_bytes
+from kwire.capture.avro import long_bytes
 from kwire.capture.schema import schema
 from kwire.pipeline.decoding import CAPTURED
 from kwire.pipeline.installed import AVRO, coordinates

@@ -12,15 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from io import BytesIO
 from typing import Any
 
-import fastavro
 import numpy as np
 import pyarrow as pa
 from crc32c import crc32c
 
-from kwire.capture.encoding import read_long
+from kwire.capture.avro import BadAvro, read_long, reader
 from kwire.capture.reading import Block
 from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, EVENT_FIELDS
 
@@ -59,7 +57,7 @@ class BlockReader:
                 position = self._record(block.data, position)
             if position != len(block.data):
                 raise _OddBlock
-        except _OddBlock:
+        except (_OddBlock, BadAvro, IndexError):
             del self._rows[before:]
             return False
         self.size += len(block.data)
@@ -106,8 +104,7 @@ class _Parts:
     """Parts of records by their bytes, each parsed when it is met first."""
 
     def __init__(self, fields: list[dict[str, Any]]) -> None:
-        plain = [{"name": field["name"], "type": field["type"]} for field in fields]
-        self._schema = fastavro.parse_schema({"type": "record", "name": "Part", "fields": plain})
+        self._read = reader({"type": "record", "fields": fields})
         self._names = [str(field["name"]) for field in fields]
         self._clear()
 
@@ -126,13 +123,9 @@ class _Parts:
             number = self._numbers.get(data[start : start + size])
             if number is not None:
                 return number, start + size
-        stream = BytesIO(data)
-        stream.seek(start)
-        try:
-            self._parsed.append(fastavro.schemaless_reader(stream, self._schema, None))
-        except Exception as error:  # whatever fastavro makes of bytes that are no part
-            raise _OddBlock from error
-        number, end = len(self._numbers), stream.tell()
+        part, end = self._read(data, start)
+        self._parsed.append(part)
+        number = len(self._numbers)
         self._numbers[data[start:end]] = number
         if end - start not in self._sizes:
             self._sizes.append(end - start)
@@ -154,9 +147,7 @@ class _Parts:
 
 @lru_cache(maxsize=65536)
 def _long(raw: bytes) -> int:
-    decoded = read_long(raw, 0)
-    assert decoded is not None
-    return decoded[0]
+    return read_long(raw, 0)[0]
 
 
 def _longs(raw: Sequence[bytes | None]) -> pa.Array:
