@@ -7,7 +7,7 @@ AddRaftVoterRequest.decode(data, version=1)
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message

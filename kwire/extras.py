@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from kwire.errors import LocalError
 
-_REQUIREMENT = re.compile(r"(?P<package>[\w.-]+).*extra *== *[\"'](?P<extra>[\w-]+)[\"']")
+_REQUIREMENT = re.compile(r"(?P<package>[\w.-]+)(?:.*extra *== *[\"'](?P<extra>[\w-]+)[\"'])?")
 
 
 class MissingExtra(LocalError):
@@ -34,6 +34,15 @@ def pip_line(extra: str) -> str:
     return f"pip install 'kwire[{extra}]'"
 
 
+def installed_packages() -> dict[str, str]:
+    """Return the version of each package that kwire needs without extras."""
+    from importlib.metadata import requires, version  # slow to import
+
+    needed = [match for match in map(_REQUIREMENT.match, requires("kwire") or ()) if match]
+    names = sorted(match["package"] for match in needed if match["extra"] is None)
+    return {name: version(name) for name in names}
+
+
 def installed_extras() -> dict[str, dict[str, str]]:
     """Return the extras of which every package is installed, with the version of each package."""
     from importlib.metadata import PackageNotFoundError, requires, version  # slow to import
@@ -42,7 +51,7 @@ def installed_extras() -> dict[str, dict[str, str]]:
     missing = set()
     for requirement in requires("kwire") or ():
         match = _REQUIREMENT.match(requirement)
-        if match is None or match["package"] == "kwire":
+        if match is None or match["extra"] in (None, "all") or match["package"] == "kwire":
             continue
         try:
             found.setdefault(match["extra"], {})[match["package"]] = version(match["package"])

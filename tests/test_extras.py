@@ -14,7 +14,7 @@ from kwire.conform.report.html_matrix import to_html
 from kwire.controller.authentication.token_claims import ClaimRules
 from kwire.controller.authentication.token_validators import SignedTokens
 from kwire.errors import InvalidValue
-from kwire.extras import MissingExtra, importing, installed_extras, pip_line
+from kwire.extras import MissingExtra, importing, installed_extras, installed_packages, pip_line
 from tests.support.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -116,7 +116,7 @@ def test_installed_extras_are_those_of_which_all_is_there(monkeypatch: pytest.Mo
         'a>=1; extra == "one"',
         'b; os_name and extra=="one"',
     ]
-    stated += ["c", 'a; extra == "two"', 'c; extra == "two"', 'kwire[one]; extra == "all"']
+    stated += ["c", 'a; extra == "two"', 'c; extra == "two"', 'b; extra == "all"']
 
     def version(name: str) -> str:
         if name not in here:
@@ -126,3 +126,5 @@ def test_installed_extras_are_those_of_which_all_is_there(monkeypatch: pytest.Mo
     monkeypatch.setattr("importlib.metadata.requires", lambda name: stated)
     monkeypatch.setattr("importlib.metadata.version", version)
     assert installed_extras() == {"one": here}
+    stated[:] = ["b>=1", 'c; extra == "two"']
+    assert installed_packages() == {"b": "2"}

@@ -76,6 +76,9 @@ TERMINATION = ("SIGTERM", "SIGBREAK")
 """Signals that end a command as Ctrl-C does; Windows has the second one, Ctrl-Break."""
 
 
+VERSION_HELP = "Show the version; with --json what a bug report needs."
+
+
 def _version(is_requested: bool) -> None:
     if is_requested:
         typer.echo(f"kwire {__version__}")
@@ -105,7 +108,7 @@ SHOW_HELP = "Show completion for the current shell, to copy it or customize the 
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help=VERSION_HELP)
     ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an error was raised; allowed anywhere.")
@@ -138,6 +141,11 @@ def main(
         if number := getattr(signal, signal_name, None):
             signal.signal(number, _terminate)
     try:
+        if command is app and sorted(words) == ["--json", "--version"]:
+            from kwire.cli.about import print_about
+
+            print_about()
+            sys.exit(0)
         command([argument for argument in words if argument != "--debug"], prog_name=name)
     except Exception as error:
         sys.exit(_report(error, debug))

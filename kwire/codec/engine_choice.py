@@ -70,6 +70,11 @@ def available() -> tuple[str, ...]:
     return NAMES if _native() else NAMES[1:]
 
 
+def in_use() -> str:
+    """Return the name of the engine that is tried first."""
+    return _forced or available()[0]
+
+
 def fastest(reference: Reference) -> Engine:
     """Return the forced engine, or the fastest, for the message version of `reference`.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kwire import __version__
 from kwire.codec.declaration import Request
 from kwire.errors import UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.registry import api_name
 
 SOFTWARE_NAME = "kwire"
-SOFTWARE_VERSION = "0.1.0"
+SOFTWARE_VERSION = __version__
 
 _UNKNOWN_EPOCH = -1
 

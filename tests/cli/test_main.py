@@ -1,6 +1,7 @@
 """The command as a whole: quick to start, quiet in pipes, one line for an error."""
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from kwire.cli import main
 from kwire.cli.screen import screen
 from tests.support.cli.command import KWIRE, Command
 from tests.support.eventually import eventually_blocking
+from tests.support.paths import ROOT
 
 HEAVY = ("rich", "construct", "asyncio", "msgspec", "kwire.codec", "kwire.proxy", "real_kafka")
 
@@ -56,6 +58,24 @@ def test_the_version_is_the_distributions(kwire: Command) -> None:
     from importlib.metadata import version
 
     assert kwire("--version").out == f"kwire {version('kwire')}\n"
+
+
+def test_a_bug_report_has_versions_and_no_paths(kwire: Command) -> None:
+    import platform
+    from importlib.metadata import version
+
+    for words in (("--version", "--json"), ("--json", "--version")):
+        printed = kwire(*words).out
+        said = json.loads(printed)
+        assert (said["kwire"], said["python"].split()[-1]) == (
+            version("kwire"),
+            platform.python_version(),
+        )
+        assert said["engine"] in said["engines"]
+        assert said["packages"]["msgspec"] == version("msgspec")
+        assert said["extras"]["topic"] == {"confluent-kafka": version("confluent-kafka")}
+        for secret in (str(Path.home()), str(ROOT), sys.prefix):
+            assert secret not in printed
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
