@@ -10,15 +10,12 @@ from functools import partial
 from json import dumps
 from typing import Any
 
-Value = Any
-"""What JSON would have it as: dict, list, str, bytes, int, None."""
-
-Reader = Callable[[bytes, int], tuple[Value, int]]
+AvroReader = Callable[[bytes, int], tuple[Any, int]]
 """Returns the value at a position, and its end. Raises BadAvro, IndexError if the bytes end before.
 
 One raises IndexError at once, however many elements an array claims to have."""
 
-Writer = Callable[[Value], bytes]
+AvroWriter = Callable[[Any], bytes]
 """Returns the encoded value."""
 
 _NULL, _PRESENT, _END = b"\0", b"\2", b"\0"
@@ -101,7 +98,7 @@ def _read_choice(values: list[Any], data: bytes, position: int) -> tuple[Any, in
     return values[index], end
 
 
-def _read_optional(read: Reader, data: bytes, position: int) -> tuple[Any, int]:
+def _read_optional(read: AvroReader, data: bytes, position: int) -> tuple[Any, int]:
     is_present = data[position]
     if is_present == 0:
         return None, position + 1
@@ -110,7 +107,7 @@ def _read_optional(read: Reader, data: bytes, position: int) -> tuple[Any, int]:
     raise BadAvro("a choice that the schema does not have")
 
 
-def _read_items(read: Reader, data: bytes, position: int) -> tuple[list[Any], int]:
+def _read_items(read: AvroReader, data: bytes, position: int) -> tuple[list[Any], int]:
     items = []
     count, position = read_long(data, position)
     while count:
@@ -123,19 +120,19 @@ def _read_items(read: Reader, data: bytes, position: int) -> tuple[list[Any], in
     return items, position
 
 
-def _read_entry(read: Reader, data: bytes, position: int) -> tuple[tuple[str, Any], int]:
+def _read_entry(read: AvroReader, data: bytes, position: int) -> tuple[tuple[str, Any], int]:
     key, position = _read_text(data, position)
     value, position = read(data, position)
     return (key, value), position
 
 
-def _read_map(read: Reader, data: bytes, position: int) -> tuple[dict[str, Any], int]:
+def _read_map(read: AvroReader, data: bytes, position: int) -> tuple[dict[str, Any], int]:
     entries, end = _read_items(partial(_read_entry, read), data, position)
     return dict(entries), end
 
 
 def _read_record(
-    fields: list[tuple[str, Reader]], data: bytes, position: int
+    fields: list[tuple[str, AvroReader]], data: bytes, position: int
 ) -> tuple[dict[str, Any], int]:
     values = {}
     for name, read in fields:
@@ -143,7 +140,7 @@ def _read_record(
     return values, position
 
 
-def reader(schema: Any) -> Reader:
+def reader(schema: Any) -> AvroReader:
     """Return the reader of a schema; logical types are left as they are encoded."""
     match schema:
         case "int" | "long":
@@ -170,7 +167,7 @@ def reader(schema: Any) -> Reader:
             raise AssertionError(f"no part of a capture: {schema}")
 
 
-def writer(schema: Any) -> Writer:
+def writer(schema: Any) -> AvroWriter:
     """Return the writer of a schema."""
     match schema:
         case "int" | "long":
@@ -190,7 +187,7 @@ def writer(schema: Any) -> Writer:
             return partial(_write_items, writer(items))
         case {"type": "map", "values": values}:
             key, value = writer("string"), writer(values)
-            write_entry: Writer = lambda entry: key(entry[0]) + value(entry[1])  # noqa: E731
+            write_entry: AvroWriter = lambda entry: key(entry[0]) + value(entry[1])  # noqa: E731
             return lambda entries: _write_items(write_entry, entries.items())
         case {"type": "record", "fields": fields}:
             parts = [(one["name"], writer(one["type"])) for one in fields]
@@ -205,7 +202,7 @@ def _sized(data: bytes) -> bytes:
     return long_bytes(len(data)) + data
 
 
-def _write_items(write: Writer, items: Any) -> bytes:
+def _write_items(write: AvroWriter, items: Any) -> bytes:
     if not items:
         return _END
     return long_bytes(len(items)) + b"".join(map(write, items)) + _END
