@@ -75,6 +75,7 @@ def test_links_lead_to_the_files_of_the_version(link: str, target: str) -> None:
     assert elsewhere(link).replace("$HFPR_VERSION", "1") == target
 
 
+@pytest.mark.costly
 def test_wheels_are_built_for_every_system() -> None:
     wanted = {
         "linux": ("x86_64", "aarch64"),
