@@ -6,8 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from kwire.capture import RESPONSE, CaptureRecord, read_capture
+from kwire.errors import FileError
 from tests.support.cli.proxy_process import ANSWER, PATIENCE
 from tests.support.cli.service_process import GatedNode, ask, listener, running, service, write
+from tests.support.eventually import eventually_blocking
+
+
+def recorded_responses(folder: Path) -> int:
+    """Count the responses in captures, also in those that are being written; 0 while one moves."""
+    files = [*folder.rglob("*.avro"), *folder.rglob(".*.part")]
+    try:
+        records = [one for file in files for one in read_capture(file)]
+    except FileError:
+        return 0
+    return sum(isinstance(one, CaptureRecord) and one.kind == RESPONSE for one in records)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -46,3 +59,23 @@ def test_an_address_that_is_not_kept_is_told_when_it_is_opened(
             " were given this address go on connecting: give --address-file (in a file:"
             f" address_file), or --listen 1@{host}:{port}={gated_node.address}",
         )
+
+
+@pytest.mark.parametrize("name", ["captures", "one.avro"])
+def test_the_same_command_goes_on_after_kills_and_keeps_what_was_recorded(
+    gated_node: GatedNode, tmp_path: Path, name: str
+) -> None:
+    """Into a folder and into one file, as `-w NAME`: a kill leaves files that are not finished."""
+    (tmp_path / "captures").mkdir()
+    record = {"path": str(tmp_path / name)}
+    config = service(listener(gated_node.address), record=record)
+    file = write(tmp_path / "kwire-proxy.yaml", config)
+    for run_number, end in enumerate((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM), start=1):
+        with running(file) as run:
+            with socket.create_connection(run.listening(), timeout=PATIENCE) as client:
+                assert ask(client) == ANSWER
+            eventually_blocking(lambda: recorded_responses(tmp_path), run_number.__eq__)
+            run.end(end)
+    assert recorded_responses(tmp_path) == 3
+    assert len([*tmp_path.rglob("*.avro")]) == 3
+    assert not [*tmp_path.rglob(".*.part")]
