@@ -31,6 +31,7 @@ app = command_group(
         "merge": "kwire.cli.capture.editing:merge",
         "split": "kwire.cli.capture.editing:split",
         "anonymize": "kwire.cli.capture.editing:anonymize",
+        "versions": "kwire.cli.capture.versions:versions",
     },
 )
 

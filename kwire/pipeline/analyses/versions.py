@@ -5,36 +5,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 
-from kwire.messages.registry import api_key
+from kwire.capture.client_versions import SINCE_KAFKA_4
 from kwire.pipeline.analyses.clusters import CLUSTER
 from kwire.pipeline.columns import lookup
-
-SINCE_KAFKA_4 = {
-    api_key(name): version
-    for name, version in {
-        "Produce": 3,
-        "Fetch": 4,
-        "ListOffsets": 1,
-        "OffsetCommit": 2,
-        "OffsetFetch": 1,
-        "CreateTopics": 2,
-        "DeleteTopics": 1,
-        "OffsetForLeaderEpoch": 2,
-        "WriteTxnMarkers": 1,
-        "DescribeAcls": 1,
-        "CreateAcls": 1,
-        "DeleteAcls": 1,
-        "DescribeConfigs": 1,
-        "AlterReplicaLogDirs": 1,
-        "DescribeLogDirs": 1,
-        "CreateDelegationToken": 1,
-        "RenewDelegationToken": 1,
-        "ExpireDelegationToken": 1,
-        "DescribeDelegationToken": 1,
-        "AlterPartition": 2,
-    }.items()
-}
-"""The lowest version that nodes of Kafka 4 answer, by API key, where it is not 0."""
 
 
 def versions(calls: DataFrame) -> DataFrame:
@@ -47,7 +20,7 @@ def versions(calls: DataFrame) -> DataFrame:
     known = calls.where("api_version is not null").withColumn("needed", needed)
     grouped = known.groupBy(CLUSTER, "client_id", "api_key", "api", "needed").agg(
         f.count(f.lit(1)).alias("calls"),
-        f.count_distinct(f.substring_index("client", ":", 1)).alias("clients"),
+        f.count_distinct(f.regexp_replace("client", r":\d+$", "")).alias("clients"),
         f.min("api_version").alias("lowest"),
         f.max("api_version").alias("highest"),
         f.count_if(f.col("api_version") < f.col("needed")).alias("blocked"),

@@ -47,8 +47,9 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("context")
     shutil.copy(DOCS / "service" / "Containerfile", folder)
     wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation"]
-    constraints = ["--constraint", ROOT / "constraints.txt"]
-    subprocess.run([*wheel, *constraints, "--wheel-dir", folder / "wheels", ROOT], check=True)
+    constraints = ["--constraint", str(ROOT / "constraints.txt")]
+    target = ["--wheel-dir", str(folder / "wheels"), str(ROOT)]
+    subprocess.run([*wheel, *constraints, *target], check=True)
     return folder
 
 

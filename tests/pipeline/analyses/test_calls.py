@@ -1,5 +1,6 @@
 """Analyses of calls, on rows whose answers are plain to see."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,14 +8,19 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 import vectors
+from kwire.capture.client_versions import SINCE_KAFKA_4
 from kwire.pipeline.analyses.comparison import comparison
 from kwire.pipeline.analyses.controller_load import controller_load
 from kwire.pipeline.analyses.errors import errors
 from kwire.pipeline.analyses.latencies import latencies
-from kwire.pipeline.analyses.versions import SINCE_KAFKA_4, versions
+from kwire.pipeline.analyses.versions import versions
+from kwire.pipeline.ingest import ingest
+from kwire.pipeline.opening import open_tables
 from kwire.pipeline.report.latencies import latencies_section
 from kwire.pipeline.report.span import ReportSpan
+from tests.support.capture.capture_records import old_clients, write
 from tests.support.pipeline.analyses.table_rows import row_values, rows, second
+from tests.support.pipeline.captured_versions import captured_versions
 
 FETCH = {"api": "Fetch", "api_key": 1, "api_version": 17, "client_id": "ledger", "node_id": 1}
 VOTE = {"api": "Vote", "api_key": 52, "api_version": 2, "client_id": "raft", "node_id": 3000}
@@ -88,6 +94,14 @@ def test_clients_below_a_version_block_the_upgrade(spark: SparkSession) -> None:
         (None, "till", "Fetch", 3, 4, 4, 2, 3, 1),
         (None, "ledger", "Fetch", 17, 17, 4, 0, 2, 1),
     ]
+
+
+def test_the_command_on_captures_counts_the_same(spark: SparkSession, tmp_path: Path) -> None:
+    capture, output = tmp_path / "one.avro", str(tmp_path / "tables")
+    write(capture, old_clients())
+    ingest(spark, [str(capture)], output)
+    found = versions(open_tables(spark, output)["calls"])
+    assert [row[1:] for row in row_values(found)] == captured_versions([capture])
 
 
 @pytest.mark.java

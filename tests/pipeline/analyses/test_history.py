@@ -8,7 +8,9 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql import functions as f
 
+from kwire.capture import captures_at
 from kwire.pipeline.analyses import ANALYSES, comparison
+from tests.support.pipeline.captured_versions import captured_versions
 from tests.support.pipeline.dump_log_segments import DumpedRecord, dumped_records
 from tests.support.pipeline.recorded_history import JOINED_ID, TOPICS, VOTER_IDS, History
 from tests.support.pipeline.tables import Tables
@@ -60,8 +62,9 @@ def test_errors(tables: Tables, history: History) -> None:
     assert not [row for row in found if row.failure.startswith("INVALID_")]
 
 
-def test_versions(tables: Tables) -> None:
+def test_versions(tables: Tables, history: History) -> None:
     found = rows(tables, "versions")
+    assert [tuple(row)[1:] for row in found] == captured_versions(captures_at([history.captures]))
     assert not any(row.blocked for row in found)  # the cluster is one of Kafka 4
     mine = [row for row in found if row.client_id == "filler-1"]
     asked = {("Produce", 9, 9), ("Metadata", 12, 12), ("Fetch", 12, 12)}

@@ -59,6 +59,22 @@ KINDS = (
 """One of each kind."""
 
 
+def old_clients() -> list[CaptureRecord]:
+    """Calls of clients of several ages: answered, without an answer, an answer alone, a notice."""
+    till = {"client_id": "till", "api_key": 1, "frame": None}
+    return [
+        record(0, **till, api_version=3, client="10.0.0.1:5000"),
+        record(0, **till, api_version=3, client="10.0.0.1:5000", kind=RESPONSE, ending=None),
+        record(1, **till, api_version=3, client="10.0.0.1:5001", ending="LOST"),
+        record(2, **till, api_version=4, client="[fe80::1]:5000"),
+        record(3, kind=NOTICE, frame=None, size=None, notice="OPENED", text="opened"),
+        record(4, client_id=None, api_key=1, api_version=12, kind=RESPONSE, ending=None),
+        record(5, client_id="till", api_key=9999, api_version=1, frame=None),
+        record(6, client_id="till"),
+        record(7, client_id="till", api_key=None, api_version=None, frame=None),
+    ]
+
+
 def write(path: Path, records: list[CaptureRecord], block: int = 10) -> None:
     """A capture with so many records a block."""
     file, encoder = CaptureFile(path), RecordEncoder()
