@@ -198,6 +198,13 @@ class ClusterChoice:
             unlisted=unlisted,
         )
 
+    def without_bootstrap(self) -> ClusterOptions:
+        """Return the settings of a client that asks no cluster."""
+        profile = read_profile(self.settings.profile)
+        config = self.settings.command_config or profile.command_config
+        timeouts = self.limits.chosen(profile, config)
+        return ClusterOptions(command_config=config, timeouts=timeouts, read_only=profile.read_only)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ClusterCommandOptions:
@@ -215,13 +222,17 @@ _LEFT_OUT = {"as_json": False, "allow_unlisted": False}
 
 
 def asks_cluster(
-    row: OperationRow, *, changes: bool | None = None, json_flag: bool = True, offline: str = ""
+    row: OperationRow,
+    *,
+    changes: bool | None = None,
+    json_flag: bool = True,
+    offline: tuple[str, ...] = (),
 ) -> Callable[[Any], Any]:
     """Return a decorator that gives a command the options of a cluster and of its output.
 
     row: of the operation that decides about controllers. changes: by default the row's; True for a
     command that changes the cluster by other operations besides. json_flag: False for a command
-    that has a --json of its own. offline: the name of a flag of its own that asks no cluster.
+    that has a --json of its own. offline: names of options of its own that ask no cluster.
 
     The command takes `cluster: ClusterOptions` and `output: Output` before its own parameters. It
     ends with exit code 1 if an item of its output failed; if all fails and JSON was asked for, the
@@ -235,8 +246,9 @@ def asks_cluster(
         def wrapper(**values: Any) -> None:
             options = group_of(_ClusterCommandOptions, {**_LEFT_OUT, **values})
             output = options.output.output()
-            cluster = ClusterOptions()
-            if not values.get(offline):
+            if any(values.get(name) for name in offline):
+                cluster = options.cluster.without_bootstrap()
+            else:
                 cluster = options.cluster.chosen(row.reach, unlisted=options.allow_unlisted)
             refuse_change = cluster.read_only and (row.changes if changes is None else changes)
             with exit_code(output):

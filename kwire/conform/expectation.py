@@ -16,50 +16,58 @@ from kwire.conform.vocabulary import ConformanceVerdict, Deviation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """A kind of reaction. text: as reports have it. holds: True for a reaction of that kind.
+    """A kind of reaction. text: as reports have it.
 
+    fault: returns the evidence against a reaction, for a report; empty for one of this kind.
     connection: the states that the connection may have afterwards. code: of the answer, if one is.
     """
 
     text: str
-    holds: Callable[[Reaction], bool]
+    fault: Callable[[Reaction], str]
     connection: frozenset[ConnectionState] = frozenset({ConnectionState.OPEN})
     code: int | None = None
+
+    def holds(self, reaction: Reaction) -> bool:
+        """Return True for a reaction of this kind."""
+        return not self.fault(reaction)
 
     def __or__(self, other: Expectation) -> Expectation:
         return Expectation(
             text=f"{self.text}, or {other.text}",
-            holds=lambda reaction: self.holds(reaction) or other.holds(reaction),
+            fault=lambda reaction: other.fault(reaction) and self.fault(reaction),
             connection=self.connection | other.connection,
             code=self.code,
         )
 
 
 def answers(
-    code: int | None = None, *, version: int | None = None, text: str = "", where: Where = None
+    code: int | None = None, *, version: int | None = None, text: str = "", lacks: Lacks = None
 ) -> Expectation:
     """Expect an answer that can be read and is written as Kafka writes it.
 
     code: its first error, 0 for none anywhere; None for any. version: of its body, where it is not
-    the request's. where: must be True for the response; text says in words what it demands.
+    the request's. text: a further demand in words; lacks: returns what in a response is against
+    it, such as `key 18 before key 3`, empty if nothing is.
     """
 
-    def holds(reaction: Reaction) -> bool:
+    def fault(reaction: Reaction) -> str:
+        came = reaction_text(reaction)
         if reaction.decoded is None or reaction.problem:
-            return False
-        if version is not None and reaction.decoded.version != version:
-            return False
+            return came
         if code is not None and first_error(reaction.decoded.body) != code:
-            return False
-        return where is None or bool(where(reaction.decoded.body))
+            return came
+        if version is not None and reaction.decoded.version != version:
+            return f"{came} in a body of v{reaction.decoded.version}"
+        evidence = lacks(reaction.decoded.body) if lacks is not None else ""
+        return f"{came}, {evidence}" if evidence else ""
 
     words = ["an answer"] if code is None else [error_text(code)]
     words += [f"in a body of v{version}"] if version is not None else []
     words += [text] if text else []
-    return Expectation(text=" ".join(words), holds=holds, code=code)
+    return Expectation(text=" ".join(words), fault=fault, code=code)
 
 
-Where = Callable[[Any], bool] | None
+Lacks = Callable[[Any], str] | None
 
 
 def closes() -> Expectation:
@@ -67,7 +75,9 @@ def closes() -> Expectation:
     ends = frozenset({ConnectionState.CLOSED, ConnectionState.RESET})
     return Expectation(
         text="the connection is closed without an answer",
-        holds=lambda reaction: reaction.frame is None and reaction.connection in ends,
+        fault=_fault_unless(
+            lambda reaction: reaction.frame is None and reaction.connection in ends
+        ),
         connection=ends,
     )
 
@@ -76,11 +86,17 @@ def stays_silent() -> Expectation:
     """Expect no answer, and a connection that stays open."""
     return Expectation(
         text="no answer, the connection stays open",
-        holds=lambda reaction: (
-            reaction.frame is None and reaction.connection is ConnectionState.SILENT
+        fault=_fault_unless(
+            lambda reaction: (
+                reaction.frame is None and reaction.connection is ConnectionState.SILENT
+            )
         ),
         connection=frozenset({ConnectionState.SILENT}),
     )
+
+
+def _fault_unless(holds: Callable[[Reaction], bool]) -> Callable[[Reaction], str]:
+    return lambda reaction: "" if holds(reaction) else reaction_text(reaction)
 
 
 def error_codes(value: Any) -> Iterator[int]:
@@ -151,11 +167,12 @@ def _as_sent(value: object) -> str:
 
 def judge(reaction: Reaction, expected: Expectation, differs: Expectation | None = None) -> None:
     """Demand a reaction. Raises Deviation: DIFFERS for one of the second kind, else FAIL."""
-    if expected.holds(reaction):
+    came = expected.fault(reaction)
+    if not came:
         return
     legal = differs is not None and differs.holds(reaction)
     verdict = ConformanceVerdict.DIFFERS if legal else ConformanceVerdict.FAIL
-    raise Deviation(expected.text, reaction_text(reaction), verdict)
+    raise Deviation(expected.text, came, verdict)
 
 
 def reaction_text(reaction: Reaction) -> str:

@@ -86,9 +86,12 @@ class DescribedQuorum:
             raise Skipped(f"it needs kraft.version {level}, and here it is {came}")
 
 
-def is_known(leader: LeaderIdAndEpoch | CurrentLeader | None) -> bool:
-    """True if a refusal names a leader with its epoch."""
-    return leader is not None and leader.leader_id >= 0 and leader.leader_epoch > 0
+def unknown_leader(leader: LeaderIdAndEpoch | CurrentLeader | None) -> str:
+    """Return what a refusal has in place of a leader with its epoch; empty if it names one."""
+    if leader is None:
+        return "without a leader"
+    is_known = leader.leader_id >= 0 and leader.leader_epoch > 0
+    return "" if is_known else f"leader {leader.leader_id} in epoch {leader.leader_epoch}"
 
 
 async def features_of(connection: CheckedConnection) -> NodeApiVersions:

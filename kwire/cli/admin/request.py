@@ -25,11 +25,13 @@ SEND_REQUEST = OperationRow(
 """Not an operation of Java's Admin, and so not among OPERATIONS."""
 
 
-@asks_cluster(SEND_REQUEST, json_flag=False, offline="template")
+@asks_cluster(SEND_REQUEST, json_flag=False, offline=("template", "raw"))
 def send_request(
     cluster: ClusterOptions,
     output: Output,
-    name: str = argument(metavar="API", help="Its name or key: Metadata or 3."),
+    name: str = argument(
+        metavar="API", help="Its name or key: Metadata or 3. With --raw: HOST:PORT."
+    ),
     body: str = option(
         "--json",
         default="{}",
@@ -44,16 +46,28 @@ def send_request(
     hexadecimal: bool = flag(
         "--hex", help="Also print both frames, with correlation id 1, on stderr."
     ),
+    raw: str | None = option(
+        metavar="HEX", help="Send these bytes to HOST:PORT, and nothing before them."
+    ),
 ) -> None:
     """Send one request of any API, and print the response. Nothing is asked twice.
 
     Exit code 1 if the response has an error code anywhere. -o json adds the node, the version and
     a list of these codes. A read-only profile refuses APIs that may change the cluster.
 
+    With --raw bytes are sent as they are, sizes of frames included, without ApiVersions and login.
+    What comes is printed in hex and decoded. Exit code 1 if nothing comes.
+
     \b
     kwire request Metadata --json '{"topics": null}' --bootstrap-server localhost:9092
     kwire request DescribeProducers --template
+    kwire request --raw 0000000a00120000000000010000 localhost:9092
     """
+    if raw is not None:
+        from kwire.cli.admin.raw_request import send_raw
+
+        send_raw(cluster, raw, name)
+        return
     api = _api(name)
     if template:
         print_json(_template(api, version))

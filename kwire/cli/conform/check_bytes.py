@@ -1,7 +1,4 @@
-"""`kwire conform --hex ID`: the bytes of one check in both directions, decoded, and how to resend.
-
-A request names its API and version; an answer is read by the request with its correlation id.
-"""
+"""`kwire conform --hex ID`: the bytes of one check in both directions, decoded, and how to resend."""
 
 from __future__ import annotations
 
@@ -10,28 +7,16 @@ from collections.abc import Iterator
 import typer
 
 from kwire.cli.conform.run import RunUnderWay, run_with_progress
-from kwire.cli.flows.record_tree import record_trees
-from kwire.cli.flows.tree_screen import draw
+from kwire.cli.flows.frame_screen import RequestIds, dump, show_frame
 from kwire.cli.output import Output, OutputForm
-from kwire.cli.screen import screen
 from kwire.conform.registry import check_of
 from kwire.conform.report.document import BytesPart, CheckPart, check_part
 from kwire.conform.report.text import reaction_text
 from kwire.conform.suite import SuiteOptions
-from kwire.errors import InvalidValue, KwireError
+from kwire.errors import InvalidValue
 from kwire.messages.registry import api_name
 from kwire.net.address import Address
-from kwire.net.frames import decode_request, decode_response
-from kwire.proxy.flows.tree import Tree, message_tree
 from kwire.text.untrusted import harmless
-
-_ROW = 16
-_ROWS_SHOWN = 32
-_SHORTEST = 8
-"""Bytes of the shortest frame with its size: a correlation id, or an API key and a version."""
-
-RequestIds = dict[int, tuple[int, int]]
-"""API key and version by correlation id."""
 
 
 def show(address: Address, options: SuiteOptions, check_id: str, *, as_json: bool) -> None:
@@ -79,58 +64,15 @@ def _show_chunks(chunks: tuple[BytesPart, ...]) -> None:
         if chunk.size > len(data):
             typer.echo(f"{chunk.size - len(data)} bytes that are not kept")
             continue
-        _show_decoded(data, chunk.sent, requests)
+        show_frame(data, requests, sent=chunk.sent)
         for line in _again(chunk, requests):
             typer.echo(f"  {line}")
-
-
-def dump(data: bytes) -> Iterator[str]:
-    """Yield bytes as xxd prints them, the first rows of many."""
-    for start in range(0, min(len(data), _ROWS_SHOWN * _ROW), _ROW):
-        row = data[start : start + _ROW]
-        pairs = " ".join(row[i : i + 2].hex() for i in range(0, len(row), 2))
-        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
-        yield f"{start:08x}: {pairs:39}  {text}"
-    if (more := len(data) - _ROWS_SHOWN * _ROW) > 0:
-        yield f"and {more} bytes more: --json has them all"
-
-
-def _show_decoded(data: bytes, sent: bool, requests: RequestIds) -> None:
-    """Print the tree of a frame, or why it is none."""
-    size = int.from_bytes(data[:4], "big", signed=True)
-    if len(data) < _SHORTEST or size != len(data) - 4:
-        typer.echo("  not one whole frame")
-        return
-    answered = None
-    if sent:
-        key, version = (int.from_bytes(data[i : i + 2], "big") for i in (4, 6))
-        requests[int.from_bytes(data[8:12], "big")] = key, version
-    elif (answered := requests.get(int.from_bytes(data[4:8], "big"))) is None:
-        typer.echo("  its correlation id is of no request")
-        return
-    _show_tree(data[4:], answered)
-
-
-def _show_tree(frame: bytes, answered: tuple[int, int] | None) -> None:
-    try:
-        decoded = decode_response(frame, *answered) if answered else decode_request(frame)
-    except KwireError as error:
-        typer.echo(f"  cannot be read: {harmless(str(error))}")
-        return
-    name = type(decoded.body).__name__
-    tree = message_tree(name, decoded.body, decoded.version, record_trees)
-    number = Tree(name="correlation_id", value=str(decoded.header.correlation_id))
-    screen().print(draw(Tree(name=name, value=tree.value, children=(number, *tree.children))))
-    if decoded.left_over:
-        typer.echo(f"  {decoded.left_over} bytes left over")
 
 
 def _again(chunk: BytesPart, requests: RequestIds) -> Iterator[str]:
     """Yield the commands that send bytes again, or decode them again."""
     if chunk.sent:
-        host, _, port = chunk.peer.rpartition(":")
-        shell = f"echo {chunk.hex} | xxd -r -p | timeout 2 nc {host.strip('[]')} {port} | xxd"
-        yield f"{typer.style('again:', dim=True)} {shell}"
+        yield f"{typer.style('again:', dim=True)} kwire request --raw {chunk.hex} {chunk.peer}"
     elif answered := requests.get(int(chunk.hex[8:16] or "0", 16)):
         request = f"{api_name(answered[0])}:{answered[1]}"
         shell = f"kwire decode --response-to {request} {chunk.hex}"

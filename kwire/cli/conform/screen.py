@@ -56,6 +56,8 @@ def show_run(document: RunDocument, expectations: Expectations, *, verbose: bool
             if verbose or loud:
                 for line in _check_lines(check, expectations, document):
                     typer.echo(line)
+        for line in _same_lines(checks):
+            typer.echo(line)
     for line in _skipped_lines(document):
         typer.echo(line)
     for line in _summary(document, expectations):
@@ -96,6 +98,18 @@ def _check_lines(
         yield from _behind(f"{_INDENT}{typer.style(f'{name:11}', dim=True)}", harmless(text), 21)
 
 
+def _same_lines(checks: list[CheckPart]) -> Iterator[str]:
+    """Yield a line for checks of a section in which the server did the same: one cause, maybe."""
+    ids: dict[str, list[str]] = {}
+    for check in checks:
+        if check.verdict is ConformanceVerdict.FAIL and check.came:
+            ids.setdefault(check.came, []).append(check.id.rpartition("/")[2])
+    for came, numbers in ids.items():
+        if len(numbers) > 1:
+            text = f"{', '.join(numbers)} came to the same, perhaps by one cause: {came}"
+            yield from _behind(f"  {len(numbers)} FAIL  ", harmless(text), 10)
+
+
 def _details(
     check: CheckPart, expectations: Expectations, document: RunDocument
 ) -> Iterator[tuple[str, str]]:
@@ -104,8 +118,8 @@ def _details(
     if check.expected:
         yield "expected", check.expected
         yield "came", check.came
-    if check.connection_verdict.is_bad:
-        yield "afterwards", f"the connection is {check.connection.value}"
+    if check.bad_end:
+        yield "afterwards", check.bad_end
     if check.reason:
         yield ("members" if check.members else "because"), check.reason
     for text in check.left_behind:

@@ -67,6 +67,13 @@ class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """The id without its number."""
         return self.id.rpartition("/")[0]
 
+    @property
+    def bad_end(self) -> str:
+        """The connection after the check, if it may not be so and `came` does not say it."""
+        text = f"the connection is {self.connection.value}"
+        is_said = self.came.endswith(f", {text}")
+        return text if self.connection_verdict.is_bad and not is_said else ""
+
 
 class ServerPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The server as it was seen. api_versions: the lowest and the highest by API.

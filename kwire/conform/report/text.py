@@ -18,8 +18,8 @@ def reaction_text(check: CheckPart) -> str:
         parts.append(f"expected {check.expected}; came {check.came}")
     if check.reason:
         parts.append(check.reason)
-    if check.connection_verdict.is_bad:
-        parts.append(f"the connection is {check.connection.value} afterwards")
+    if check.bad_end:
+        parts.append(f"{check.bad_end} afterwards")
     parts += [f"left behind: {text}" for text in check.left_behind]
     verdict = check.verdict.value
     return f"{verdict}: {'; '.join(parts)}" if parts else verdict

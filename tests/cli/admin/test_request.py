@@ -1,5 +1,7 @@
 """`kwire request`: what is sent is what the JSON says, what comes back is printed whole."""
 
+import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,9 @@ from kwire.errors import EncodeError
 from kwire.messages import a03_metadata as metadata
 from kwire.messages import a64_unregister_broker as unregistering
 from kwire.messages import a65_describe_transactions as describing
+from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.registry import message, names
+from kwire.net.frames import encode_request
 from tests.support.admin.scripted_brokers import ScriptedBrokers
 from tests.support.admin.scripted_transactions import described
 from tests.support.cli.command import Command
@@ -175,3 +179,30 @@ def test_a_read_only_profile_lets_no_metadata_request_create_a_topic(
     run = kwire("request", "Metadata", "--json", body, "-P", "look")
     assert ("allowAutoTopicCreation" in run.err) is refused
     assert bool(cluster.nodes[0].requests(metadata.MetadataRequest)) is not refused
+
+
+def frame_of(version: int, number: int) -> str:
+    return encode_request(ApiVersionsRequest(), version, correlation_id=number).hex()
+
+
+def test_raw_bytes_are_sent_as_they_are_and_frames_are_decoded(
+    kwire: Command, cluster: ScriptedBrokers
+) -> None:
+    run = kwire("request", "--raw", frame_of(0, 7) + frame_of(3, 8), cluster.addresses[0])
+    assert run.code == 0, run.err
+    assert run.out.count("ApiVersionsResponse") == 2
+    assert re.search(r"^\d+ bytes to 127", run.out, re.MULTILINE)
+    assert run.out.splitlines()[-1] == "the connection stays open"
+    asked = [frame for node in cluster.nodes for frame in node.asked]
+    assert [frame.header.correlation_id for frame in asked] == [7, 8]
+
+
+def test_raw_bytes_without_an_answer_fail(kwire: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        peer = f"127.0.0.1:{server.getsockname()[1]}"
+        run = kwire("request", "--raw", "00 00 00", peer, "--request-timeout", "0.1")
+        assert (run.code, run.out.splitlines()[-1]) == (1, "no answer, nothing more within 0.1 s")
+        assert "not one whole frame" in run.out
+    assert "cannot connect" in kwire("request", "--raw", "00", peer).error
+    assert kwire("request", "--raw", "0x0", peer).code == 1
+    assert kwire("request", "--raw", "00", "no address").code == 2

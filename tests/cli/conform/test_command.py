@@ -168,6 +168,9 @@ def test_the_bytes_of_a_check_are_decoded(kwire: Command, node: str) -> None:
     again = re.search(r"again: kwire (decode .*)", run.out)
     assert again is not None
     assert "ApiVersionsResponse v0" in kwire(*again[1].split()).out
+    again = re.search(r"again: kwire (request --raw .*)", run.out)
+    assert again is not None
+    assert "ApiVersionsResponse v0" in kwire(*again[1].split()).out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

@@ -81,15 +81,8 @@ def test_only_a_controller_beyond_the_number_of_voters_leaves_when_it_is_stopped
         hook = run("preStop", 2)
         assert hook.returncode == 0, hook.stderr
         assert "emoved" in hook.stdout
-        status = [
-            str(KWIRE),
-            "quorum",
-            "status",
-            "--bootstrap-controller",
-            quorum.bootstrap_controllers,
-        ]
-        printed = subprocess.run(status, capture_output=True, text=True, check=True).stdout
-        assert re.findall(r"^(30\d\d) ", printed.split("CurrentObservers")[0], re.M) == [
-            "3000",
-            "3001",
-        ]
+        command = [str(KWIRE), "quorum", "status"]
+        command += ["--bootstrap-controller", quorum.bootstrap_controllers]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        voters = printed.split("CurrentObservers")[0]
+        assert re.findall(r"^(30\d\d) ", voters, re.MULTILINE) == ["3000", "3001"]

@@ -23,10 +23,15 @@ def _ask(endpoint_type: int, *, fenced: bool = False) -> DescribeClusterRequest:
 
 
 def _has_type(expected: int) -> Expectation:
+    def lacks(response: DescribeClusterResponse) -> str:
+        if response.endpoint_type != expected:
+            return f"endpoint type {response.endpoint_type}"
+        return "" if response.brokers else "without a node"
+
     return answers(
         ErrorCode.NONE,
         text=f"with endpoint type {expected}",
-        where=lambda response: response.endpoint_type == expected and response.brokers,
+        lacks=lacks,
     )
 
 

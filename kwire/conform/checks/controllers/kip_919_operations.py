@@ -86,7 +86,9 @@ SECTION[12] = leader_exchange(
     kip(919, "New APIs"),
     send=lambda quorum: describe_config(ResourceType.BROKER, str(quorum.leader_id)),
     expect=answers(
-        ErrorCode.NONE, text="with keys", where=lambda response: response.results[0].configs
+        ErrorCode.NONE,
+        text="with keys",
+        lacks=lambda response: "" if response.results[0].configs else "without a key",
     ),
 )
 SECTION[13] = leader_exchange(

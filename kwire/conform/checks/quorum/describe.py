@@ -31,9 +31,14 @@ def _of(topic: str, partition: int = 0) -> DescribeQuorumRequest:
     return DescribeQuorumRequest(topics=[TopicData(topic_name=topic, partitions=partitions)])
 
 
-def _without_texts(response: DescribeQuorumResponse) -> bool:
+def _error_texts(response: DescribeQuorumResponse) -> str:
     partitions = [partition for topic in response.topics for partition in topic.partitions]
-    return response.error_message is None and all(p.error_message is None for p in partitions)
+    texts = (response.error_message, *(partition.error_message for partition in partitions))
+    return ", ".join(f"message {text!r}" for text in texts if text is not None)
+
+
+def _topics(response: DescribeQuorumResponse) -> str:
+    return ", ".join(f"topic {topic.topic_name!r}" for topic in response.topics)
 
 
 @in_each_version(DescribeQuorumRequest)
@@ -129,7 +134,7 @@ SECTION[9] = leader_exchange(
     schema("DescribeQuorumResponse", "ErrorMessage"),
     send=lambda quorum: quorum_request(),
     version=2,
-    expect=answers(text="without error messages", where=_without_texts),
+    expect=answers(text="without error messages", lacks=_error_texts),
 )
 
 
@@ -150,5 +155,5 @@ SECTION[11] = leader_exchange(
     "DescribeQuorum of no topic is answered, and describes nothing.",
     kafka("KafkaRaftClient.handleDescribeQuorumRequest"),
     send=lambda quorum: DescribeQuorumRequest(),
-    expect=answers(text="without topics", where=lambda response: not response.topics),
+    expect=answers(text="without topics", lacks=_topics),
 )

@@ -8,11 +8,20 @@ from kwire.conform.expectation import answers
 from kwire.conform.quorum import NOBODY, OTHER_CLUSTER, OTHER_DIRECTORY, leader_exchange
 from kwire.conform.vocabulary import kafka, kip
 from kwire.error_codes import ErrorCode
+from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochResponse
 
 SECTION = CheckSection("quorum/kip-853/epochs", "Leaders announce themselves and resign")
 
 _BEGIN, _END = kip(853, "BeginQuorumEpoch, Handling"), kip(595, "EndQuorumEpoch")
 _HANDLER = kafka("KafkaRaftClient.handleBeginQuorumEpochRequest")
+
+
+def _no_leader(response: BeginQuorumEpochResponse) -> str:
+    partition = response.topics[0].partitions[0]
+    if partition.leader_id not in (-1, NOBODY) and partition.leader_epoch > 0:
+        return ""
+    return f"leader {partition.leader_id} in epoch {partition.leader_epoch}"
+
 
 SECTION[1] = leader_exchange(
     "BeginQuorumEpoch for another cluster gets",
@@ -62,10 +71,7 @@ SECTION[7] = leader_exchange(
     expect=answers(
         ErrorCode.FENCED_LEADER_EPOCH,
         text="with a leader",
-        where=lambda response: (
-            response.topics[0].partitions[0].leader_id not in (-1, NOBODY)
-            and response.topics[0].partitions[0].leader_epoch > 0
-        ),
+        lacks=_no_leader,
     ),
 )
 SECTION[8] = leader_exchange(

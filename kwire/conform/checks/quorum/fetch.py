@@ -14,8 +14,8 @@ from kwire.conform.quorum import (
     OTHER_DIRECTORY,
     DescribedQuorum,
     describe_quorum,
-    is_known,
     leader_exchange,
+    unknown_leader,
 )
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, ServerRole, kafka, kip, schema
@@ -48,19 +48,24 @@ async def _versions(server: Server, version: int) -> None:
     expect(snapshot or batches, "batches or a snapshot's id", "neither")
 
 
-def _names_leader(response: FetchResponse) -> bool:
-    return is_known(response.responses[0].partitions[0].current_leader)
+def _no_leader(response: FetchResponse) -> str:
+    return unknown_leader(response.responses[0].partitions[0].current_leader)
 
 
-def _has_endpoint(response: FetchResponse) -> bool:
+def _no_endpoint(response: FetchResponse) -> str:
     leader = response.responses[0].partitions[0].current_leader
     nodes = {node.node_id for node in response.node_endpoints if node.host and node.port}
-    return leader is not None and nodes == {leader.leader_id}
+    if leader is None:
+        return "without a leader"
+    has_endpoint = nodes == {leader.leader_id}
+    return "" if has_endpoint else f"leader {leader.leader_id}, endpoints of {sorted(nodes)}"
 
 
-def _diverges(response: FetchResponse) -> bool:
-    partition = response.responses[0].partitions[0]
-    return partition.diverging_epoch is not None and partition.diverging_epoch.end_offset >= 0
+def _no_divergence(response: FetchResponse) -> str:
+    diverging = response.responses[0].partitions[0].diverging_epoch
+    if diverging is None:
+        return "without a diverging epoch"
+    return "" if diverging.end_offset >= 0 else f"end offset {diverging.end_offset}"
 
 
 SECTION[1] = family(
@@ -91,14 +96,14 @@ SECTION[5] = leader_exchange(
     "A refused Fetch names the leader and its epoch.",
     schema("FetchResponse", "CurrentLeader"),
     send=lambda quorum: fetch(quorum, current_leader_epoch=quorum.epoch + 1000),
-    expect=answers(ErrorCode.UNKNOWN_LEADER_EPOCH, text="with the leader", where=_names_leader),
+    expect=answers(ErrorCode.UNKNOWN_LEADER_EPOCH, text="with the leader", lacks=_no_leader),
 )
 SECTION[6] = leader_exchange(
     "From v17 on a refused Fetch has the leader's endpoint.",
     _KEYS,
     send=lambda quorum: fetch(quorum, current_leader_epoch=quorum.epoch + 1000),
     expect=answers(
-        ErrorCode.UNKNOWN_LEADER_EPOCH, text="with the leader's endpoint", where=_has_endpoint
+        ErrorCode.UNKNOWN_LEADER_EPOCH, text="with the leader's endpoint", lacks=_no_endpoint
     ),
     version=17,
 )
@@ -106,7 +111,7 @@ SECTION[7] = leader_exchange(
     "Fetch beyond the end of the log names where the logs diverge.",
     schema("FetchResponse", "DivergingEpoch"),
     send=lambda quorum: fetch(quorum, 1 << 40, last_fetched_epoch=quorum.epoch),
-    expect=answers(ErrorCode.NONE, text="with a diverging epoch", where=_diverges),
+    expect=answers(ErrorCode.NONE, text="with a diverging epoch", lacks=_no_divergence),
 )
 SECTION[8] = leader_exchange(
     "Fetch with records of a later epoch than its own gets",
@@ -155,11 +160,11 @@ async def _(server: Server) -> None:
     quorum = await describe_quorum(server)
     answer = await (await server.node(quorum.follower_id)).ask(fetch(quorum))
     expect_error(answer, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    expect(_names_leader(answer), "a leader", answer.responses[0].partitions[0].current_leader)
+    expect(not _no_leader(answer), "a leader", answer.responses[0].partitions[0].current_leader)
     leader = answer.responses[0].partitions[0].current_leader
     expect_equal("leader", leader.leader_id, quorum.leader_id)
     if quorum.connection.version_for(FetchRequest()) >= 17:
-        expect(_has_endpoint(answer), "its endpoint", answer.node_endpoints)
+        expect(not _no_endpoint(answer), "its endpoint", answer.node_endpoints)
 
 
 @SECTION.check(15, _FETCH, role=ServerRole.CONTROLLER)

@@ -9,8 +9,8 @@ from kwire.conform.quorum import (
     NO_DIRECTORY,
     OTHER_CLUSTER,
     DescribedQuorum,
-    is_known,
     leader_exchange,
+    unknown_leader,
 )
 from kwire.conform.vocabulary import kafka, kip
 from kwire.error_codes import ErrorCode
@@ -32,8 +32,8 @@ def _with_range(quorum: DescribedQuorum, lowest: int, highest: int) -> UpdateRaf
     return update_voter(quorum, k_raft_version_feature=feature)
 
 
-def _names_leader(response: UpdateRaftVoterResponse) -> bool:
-    return is_known(response.current_leader)
+def _no_leader(response: UpdateRaftVoterResponse) -> str:
+    return unknown_leader(response.current_leader)
 
 
 SECTION[1] = leader_exchange(
@@ -58,7 +58,7 @@ SECTION[4] = leader_exchange(
     "A refused UpdateRaftVoter names the leader and its epoch.",
     kip(853, "UpdateVoter, Response Schema"),
     send=lambda quorum: update_voter(quorum, current_leader_epoch=quorum.epoch - 1),
-    expect=answers(ErrorCode.FENCED_LEADER_EPOCH, text="with the leader", where=_names_leader),
+    expect=answers(ErrorCode.FENCED_LEADER_EPOCH, text="with the leader", lacks=_no_leader),
 )
 SECTION[5] = leader_exchange(
     "UpdateRaftVoter of a node that is no voter gets",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 
 from kwire.conform.check import CheckSection, Member, exchange, family, in_each_version
 from kwire.conform.expectation import answers, closes, expect, expect_equal, expect_error, judge
@@ -24,22 +25,28 @@ _KEY = api_key("ApiVersions")
 _SASL = frozenset({api_key("SaslHandshake"), api_key("SaslAuthenticate")})
 
 
-def _offers_itself(response: ApiVersionsResponse) -> bool:
-    return any(api.api_key == _KEY for api in response.api_keys)
-
-
-def _no_key_twice(response: ApiVersionsResponse) -> bool:
+def lacks_itself(response: ApiVersionsResponse) -> str:
+    """Return the keys that an answer lists if ApiVersions is not among them."""
     keys = [api.api_key for api in response.api_keys]
-    return len(keys) == len(set(keys))
+    return "" if _KEY in keys else f"keys {keys}"
 
 
-def _ranges_hold(response: ApiVersionsResponse) -> bool:
-    return all(0 <= api.min_version <= api.max_version for api in response.api_keys)
+def _keys_twice(response: ApiVersionsResponse) -> str:
+    counts = Counter(api.api_key for api in response.api_keys)
+    return ", ".join(f"key {key} {count} times" for key, count in counts.items() if count > 1)
 
 
-def _in_order(response: ApiVersionsResponse) -> bool:
+def _bad_ranges(response: ApiVersionsResponse) -> str:
+    return ", ".join(
+        f"key {api.api_key} from {api.min_version} to {api.max_version}"
+        for api in response.api_keys
+        if not 0 <= api.min_version <= api.max_version
+    )
+
+
+def _disorder(response: ApiVersionsResponse) -> str:
     keys = [api.api_key for api in response.api_keys]
-    return keys == sorted(keys)
+    return next((f"key {a} before key {b}" for a, b in pairwise(keys) if a > b), "")
 
 
 @in_each_version(ApiVersionsRequest)
@@ -56,25 +63,25 @@ SECTION[2] = exchange(
     "A server that answers ApiVersions offers it.",
     kip(35),
     send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="with ApiVersions in its list", where=_offers_itself),
+    expect=answers(ErrorCode.NONE, text="with ApiVersions in its list", lacks=lacks_itself),
 )
 SECTION[3] = exchange(
     "No API is listed twice.",
     schema("ApiVersionsResponse", "api_keys"),
     send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="without an API listed twice", where=_no_key_twice),
+    expect=answers(ErrorCode.NONE, text="without an API listed twice", lacks=_keys_twice),
 )
 SECTION[4] = exchange(
     "Every range begins with 0 or more and does not end before it begins.",
     schema("ApiVersionsResponse", "min_version"),
     send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="with ranges in order", where=_ranges_hold),
+    expect=answers(ErrorCode.NONE, text="with ranges in order", lacks=_bad_ranges),
 )
 SECTION[5] = exchange(
     "The APIs come in the order of their keys.",
     kafka("ApiVersionsResponse"),
     send=api_versions_request(),
-    expect=answers(ErrorCode.NONE, text="in the order of the keys", where=_in_order),
+    expect=answers(ErrorCode.NONE, text="in the order of the keys", lacks=_disorder),
     differs=answers(ErrorCode.NONE, text="in any order"),
 )
 

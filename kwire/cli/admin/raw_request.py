@@ -1,0 +1,97 @@
+"""`kwire request --raw HEX HOST:PORT`: bytes as they are, and what the node sends back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+
+import typer
+
+from kwire.cli.cluster_options import ClusterOptions
+from kwire.cli.decode_hex import parse_hex
+from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
+from kwire.cli.event_loop import run
+from kwire.cli.flows.frame_screen import RequestIds, dump, show_frame
+from kwire.net.address import Address
+from kwire.net.frames import FRAME_LIMIT
+from kwire.text.untrusted import harmless
+
+_CHUNK = 65536
+
+
+def send_raw(cluster: ClusterOptions, text: str, peer: str) -> None:
+    """Send bytes, and print what comes; exit with 1 if nothing does.
+
+    Nothing is sent before them: no ApiVersions, no login. Raises WrongUsage, CommandFailed.
+    """
+    if cluster.read_only:
+        raise WrongUsage("the profile is read-only, and raw bytes may change the cluster.")
+    with usage_errors():
+        address = Address.parse(peer)
+    data = parse_hex(text)
+    came, end = run(_exchange(address, data, cluster))
+    requests: RequestIds = {}
+    for piece in pieces(data):
+        _show(f"to {peer}", piece, requests, sent=True)
+    for piece in pieces(came):
+        _show(f"from {peer}", piece, requests, sent=False)
+    typer.echo(f"\n{'' if came else 'no answer, '}{end}")
+    if not came:
+        raise typer.Exit(1)
+
+
+async def _exchange(address: Address, data: bytes, cluster: ClusterOptions) -> tuple[bytes, str]:
+    """Send bytes; return what comes, until there is a frame for each that was sent, and the end."""
+    tls, limits = cluster.security.tls, cluster.timeouts
+    context = tls.context() if tls else None
+    name = (tls.name or address.host) if tls else None
+    try:
+        async with asyncio.timeout(limits.connect_seconds):
+            reader, writer = await asyncio.open_connection(
+                address.host, address.port, ssl=context, server_hostname=name
+            )
+    except OSError as error:  # a time limit, too
+        reason = error.strerror or str(error) or "no answer in time"
+        raise CommandFailed(f"cannot connect to {address}: {harmless(reason)}") from error
+    came = bytearray()
+    wanted = sum(map(_is_whole, pieces(data)))
+    try:
+        async with asyncio.timeout(limits.request_seconds):
+            writer.write(data)
+            while sum(map(_is_whole, pieces(came))) < wanted or not wanted:
+                chunk = await reader.read(_CHUNK)
+                if not chunk:
+                    return bytes(came), "the connection is closed"
+                came += chunk
+    except TimeoutError:
+        return bytes(came), f"nothing more within {limits.request_seconds:g} s"
+    except OSError:
+        return bytes(came), "the connection is reset"
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+    return bytes(came), "the connection stays open"
+
+
+def pieces(data: bytes | bytearray) -> Iterator[bytes]:
+    """Yield the frames of some bytes with their sizes, and at last what is no whole frame."""
+    start = 0
+    while start < len(data):
+        size = int.from_bytes(data[start : start + 4], "big", signed=True)
+        is_frame = 0 <= size <= FRAME_LIMIT and start + 4 + size <= len(data)
+        end = start + 4 + size if is_frame else len(data)
+        yield bytes(data[start:end])
+        start = end
+
+
+def _is_whole(piece: bytes) -> bool:
+    return len(piece) >= 4 and int.from_bytes(piece[:4], "big", signed=True) == len(piece) - 4
+
+
+def _show(way: str, piece: bytes, requests: RequestIds, *, sent: bool) -> None:
+    typer.secho(f"\n{len(piece)} bytes {way}", bold=True)
+    for line in dump(piece):
+        typer.echo(line)
+    show_frame(piece, requests, sent=sent)
