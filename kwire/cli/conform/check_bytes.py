@@ -1,4 +1,4 @@
-"""`kwire conform --hex ID`: the bytes of one check in both directions, decoded, and how to resend."""
+"""`kwire conform --hex ID`: the bytes of one check in both directions, and how to resend them."""
 
 from __future__ import annotations
 
