@@ -37,7 +37,7 @@ BATCH = bytes.fromhex(
 
 
 class ExampleKind(StrEnum):
-    """How the values of an example are chosen.
+    """The choice of the values of an example.
 
     DEFAULTS: what a new instance has. FILLED: two elements in arrays, a value of its own in every
     field. EMPTY: null wherever it is allowed, else empty, 0 or false. EXTREMES: the lowest and the

@@ -27,6 +27,8 @@ def test_they_are_the_same_each_time_and_read_back() -> None:
 
 def test_each_field_of_a_filled_one_has_a_value_of_its_own() -> None:
     (filled,) = (one for kind, one, _ in examples(VoteRequest, 2) if kind is ExampleKind.FILLED)
+    assert isinstance(filled, VoteRequest)
+    assert filled.cluster_id is not None
     (first, second), _ = (topic.partitions for topic in filled.topics)
     values = [getattr(first, name) for name in first.__struct_fields__ if name != "unknown_tags"]
     assert len({*values, True}) == len(values)
