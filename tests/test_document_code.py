@@ -1,0 +1,150 @@
+"""Code in documents: what is an expression, a field, a name or a command is one of kwire's."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kwire.text.yaml_data import read_yaml_data
+from tests.support.code_of_pages import command_problem, commands_of, span_problem
+from tests.support.markdown import CodeBlock, all_blocks, code_spans
+from tests.support.paths import DOCS, ROOT
+
+HISTORY = {"decisions", "reports"}
+"""Folders of pages that tell what was, and of what other programs print."""
+
+MADE = {"kips"}
+"""Folders of pages that are made of what they name, and tested by tests/kips."""
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [page for page in PAGES if not (HISTORY | MADE).intersection(page.parts)]
+
+NOT_KWIRES = {
+    "--add-scram": "of kafka-storage",
+    "--conf": "of spark-submit",
+    "--conf spark.executorEnv.AWS_REGION=…": "of spark-submit",
+    "--controllers java": "of a script in fixtures/",
+    "--kwire-cluster-scope session": "of pytest",
+    "--kwire-conform-": "the beginning of pytest's options",
+    "--kwire-kafka FOLDER": "of pytest",
+    "--kwire-kafka-version 4.4.0": "of pytest",
+    "--preserve-throttles": "of kafka-reassign-partitions",
+    "--quorum kwire": "of a script in benchmarks/",
+    "--quorum kwire-alone": "of a script in benchmarks/",
+    "clock.skew.seconds": "the end of a key",
+    "expected.audience": "the end of a key",
+    "expected.issuer": "the end of a key",
+    "kwire.find": "a preference of Wireshark's",
+    "listener.name.controller.max.connections": "a key with the listener's name before it",
+    "register_table": "Trino's",
+    "scope.claim.name": "the end of a key",
+    "sub.claim.name": "the end of a key",
+    "try_parse_json": "Spark's",
+    "zookeeper.max.in.flight.requests": "Kafka's key, which kwire does not have",
+    "zookeeper.ssl.keystore": "the beginning of Kafka's keys",
+}
+"""Spans of code that belong to others, and whose."""
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(*languages: str) -> Iterator[tuple[str, CodeBlock]]:
+    for page in PAGES:
+        for block in all_blocks(page.read_text()):
+            if block.language in languages:
+                yield f"{name_of(page)}:{block.line}", block
+
+
+@pytest.mark.parametrize("folder", sorted({page.parent for page in PAGES}), ids=lambda f: f.name)
+def test_code_in_prose_is_what_it_looks_like(folder: Path) -> None:
+    """Expressions, fields, edits, messages, options, commands, keys and names in Python."""
+    problems = {
+        f"{name_of(page)}: {span}": problem
+        for page in PAGES
+        if page.parent == folder
+        for span in dict.fromkeys(code_spans(page.read_text()))
+        if span not in NOT_KWIRES and (problem := span_problem(span))
+    }
+    assert problems == {}
+
+
+def test_no_exception_is_left_over() -> None:
+    spans = {
+        span.partition(" spark.")[0] for page in PAGES for span in code_spans(page.read_text())
+    }
+    assert NOT_KWIRES.keys() - spans == set()
+
+
+def test_a_command_in_a_block_takes_what_it_is_given() -> None:
+    problems = {
+        f"{place}: {' '.join(words)}": problem
+        for place, block in blocks("", "console", "sh", "shell")
+        for words in commands_of(block)
+        if (problem := command_problem(words[1:], is_whole=True))
+    }
+    assert problems == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "reader"),
+    [
+        ("python", lambda text: compile(text, "page", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)),
+        ("yaml", lambda text: read_yaml_data(text)),
+        ("json", lambda text: json.loads(text.replace(", …", ""))),
+    ],
+)
+def test_a_block_of_data_or_of_python_is_read(
+    language: str, reader: Callable[[str], object], subtests: pytest.Subtests
+) -> None:
+    for place, block in blocks(language):
+        with subtests.test(place):
+            reader(block.text)
+
+
+@pytest.mark.parametrize(
+    ("span", "problem"),
+    [
+        ("topics.partitions.voter_id", "nothing has this name"),
+        ("topics.0.partitions.1.candidate_epoch=7", "no message has a field"),
+        ("~api Fetsh", "no API is called"),
+        ("candidate_epoch==7", "no message has a field"),
+        ("VoteRequests", None),
+        ("VotesRequest", "no message of this name"),
+        ("kwire quorums status", "kwire has no command quorums"),
+        ("kwire quorum state", "kwire quorum has no command state"),
+        ("kwire quorum status --all", "kwire quorum status has no --all"),
+        ("--alle", "no command has --alle"),
+        ("kwire.admin.transactions.Transactions", "nothing has this name"),
+        ("kwire.admin.AdminClient", None),
+        ("~api Fetch\\|Vote", "column"),
+        ("request.voter_id", None),
+    ],
+)
+def test_what_is_wrong_is_seen(span: str, problem: str | None) -> None:
+    found = span_problem(span)
+    assert found is None if problem is None else problem in (found or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("$ kwire quorum status --bootstrap-controller c:1 | head\nLeaderId: 1\n", None),
+        ("kwire topics create \\\n  orders --bootstrap-server b:1  # one\n", None),
+        ("$ kwire topics create --bootstrap-server b:1\n", "missing"),
+        ("$ kwire topics create t --bootstrap-server\n", "requires an argument"),
+        ("x | kwire decode --jason -\n", "No such option"),
+    ],
+)
+def test_a_wrong_command_is_seen(text: str, problem: str | None) -> None:
+    found = [
+        command_problem(words[1:], is_whole=True) for words in commands_of(CodeBlock(1, "", text))
+    ]
+    assert len(found) == 1
+    assert re.search(problem, found[0] or "") if problem else found == [None]
