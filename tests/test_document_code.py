@@ -5,24 +5,19 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from kwire.text.yaml_data import read_yaml_data
 from tests.support.code_of_pages import command_problem, commands_of, span_problem
 from tests.support.markdown import CodeBlock, all_blocks, code_spans
-from tests.support.paths import DOCS, ROOT
-
-HISTORY = {"decisions", "reports"}
-"""Folders of pages that tell what was, and of what other programs print."""
-
-MADE = {"kips"}
-"""Folders of pages that are made of what they name, and tested by tests/kips."""
-
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
-PAGES = [page for page in PAGES if not (HISTORY | MADE).intersection(page.parts)]
+from tests.support.pages import PAGES, name_of
+from tests.support.paths import ROOT
 
 NOT_KWIRES = {
     "--add-scram": "of kafka-storage",
@@ -49,10 +44,6 @@ NOT_KWIRES = {
     "zookeeper.ssl.keystore": "the beginning of Kafka's keys",
 }
 """Spans of code that belong to others, and whose."""
-
-
-def name_of(page: Path) -> str:
-    return str(page.relative_to(ROOT))
 
 
 def blocks(*languages: str) -> Iterator[tuple[str, CodeBlock]]:
@@ -104,6 +95,33 @@ def test_a_block_of_data_or_of_python_is_read(
     for place, block in blocks(language):
         with subtests.test(place):
             reader(block.text)
+
+
+ONE_PROGRAM = {"docs/engineers/codec.md"}
+"""Pages whose blocks go on where the one before ended; those of others stand alone."""
+
+
+def module_of(page: Path) -> str:
+    """Return the Python blocks of a page as coroutines of a module."""
+    texts = [block.text for block in all_blocks(page.read_text()) if block.language == "python"]
+    if name_of(page) in ONE_PROGRAM:
+        texts = ["\n".join(texts)]
+    return "\n\n".join(
+        f"async def block_{number}() -> None:\n{indent(text, '    ')}"
+        for number, text in enumerate(texts)
+    )
+
+
+@pytest.mark.costly
+@pytest.mark.timeout(600)
+def test_the_python_of_the_pages_passes_mypy(tmp_path: Path) -> None:
+    for page in PAGES:
+        if text := module_of(page):
+            (tmp_path / f"{page.stem.lower().replace('-', '_')}_page.py").write_text(text)
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", ROOT / "pyproject.toml"]
+    modules = sorted(tmp_path.glob("*.py"))
+    done = subprocess.run([*command, *modules], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == f"Success: no issues found in {len(modules)} source files\n"
 
 
 @pytest.mark.parametrize(
