@@ -64,6 +64,7 @@ def test_a_page_about_a_quorum_prints_what_it_shows(
     assert run.problems((ROOT / name).read_text()) == []
 
 
+SERVER = r"(?:127\.0\.0\.1|localhost|kafka):9092"
 AT = "--bootstrap-server localhost:9092"
 EMPTY = f"kwire topics delete orders payments taken --if-exists --yes {AT}\n"
 
@@ -124,7 +125,7 @@ def test_every_page_with_code_is_run_or_has_a_reason() -> None:
 
 @pytest.fixture(scope="module")
 def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A controller of kwire's with a broker of Kafka's; what stands for the pages' addresses."""
+    """Controllers of kwire's with a broker of Kafka's; what stands for the pages' addresses."""
     command = ("controller", "quorum", "-n", "3", "--brokers", "1", "--json")
     authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
     properties = (f"authorizer.class.name={authorizer}", "super.users=User:ANONYMOUS")
@@ -133,7 +134,7 @@ def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         server = wait_for(output, r'"bootstrapServers": "([^"]+)"')[1]
         controllers = wait_for(output, r'"bootstrapControllers": "([^"]+)"')[1]
         yield {
-            r"(?:127\.0\.0\.1|localhost|kafka):9092": server,
+            SERVER: server,
             r"(?:127\.0\.0\.1|localhost|c1):9093": controllers.partition(",")[0],
         }
 
@@ -143,7 +144,10 @@ def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
 def test_a_page_about_a_cluster_prints_what_it_shows(
     name: str, brokers: dict[str, str], tmp_path: Path
 ) -> None:
-    run = PageRun(folder=tmp_path, replaced=brokers, left_out=NOT_RUN)
+    server = brokers[SERVER]
+    (tmp_path / "config.toml").write_text(f'[profiles.docs]\nbootstrap_servers = "{server}"\n')
+    named = {"KWIRE_CONFIG": str(tmp_path / "config.toml"), "KWIRE_PROFILE": "docs"}
+    run = PageRun(folder=tmp_path, replaced=brokers, left_out=NOT_RUN, environment=named)
     assert run.problems((ROOT / name).read_text(), ON_BROKERS[name]) == []
 
 

@@ -95,6 +95,7 @@ class PageRun:
     folder: Path
     replaced: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
     endless: str = r"kwire (proxy --listen|watch|exporter|demo)"
     names: dict[str, Any] = field(default_factory=dict)
     _running: list[subprocess.Popen[str]] = field(default_factory=list)
@@ -193,7 +194,13 @@ class PageRun:
         self._running.clear()
 
     def _environment(self) -> dict[str, str]:
-        here = {**os.environ, "HOME": str(self.folder), "COLUMNS": "200", "KWIRE_CACHE": ""}
+        here = {
+            **os.environ,
+            **self.environment,
+            "HOME": str(self.folder),
+            "COLUMNS": "200",
+            "KWIRE_CACHE": "",
+        }
         here["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         return here
 

@@ -20,42 +20,42 @@ PROXY_PAGE = ROOT / "docs" / "reference" / "proxy-check.md"
 HEAD = """\
 # kwire doctor: what is wrong with a cluster
 
-`kwire doctor` asks every controller by itself, dials the endpoints that voters advertise, reads the
-metadata log as an observer, and reports findings. It changes nothing.
+`kwire doctor` asks every controller separately, connects to the endpoints that voters advertise,
+reads the metadata log as an observer, and reports findings. It changes nothing.
 
 ```
 kwire doctor --bootstrap-controller c1:9093,c2:9093,c3:9093
 ```
 
-A finding has an id, a verdict, a sentence, the answers it rests on (`-`) and what to do (`>`). The
-verdicts are `ok`, `info` (worth knowing, nothing to mend), `unknown` (it could not be looked at),
-`WARNING` and `PROBLEM`. The exit code is 1 if there is a problem, or if a subject could not be
-checked at all (`nodes/not-checked`), else 0. With `--fail-on warning`, for a job that nobody
-watches, it is 1 at a warning, too, and at what is unknown.
+A finding has an id, a verdict, a sentence, the evidence (`-`) and what to do (`>`). The verdicts
+are `ok`, `info` (worth knowing, nothing to repair), `unknown` (kwire could not look), `WARNING`
+and `PROBLEM`. The exit code is 1 if there is a problem, or if a subject could not be checked at
+all (`nodes/not-checked`); otherwise it is 0. With `--fail-on warning`, for a job that runs
+unattended, it is also 1 if there is a warning or an unknown.
 
-- One address is enough: the others are learned from answers. With `--bootstrap-server` the brokers
-  name the voters, and these are dialled.
-- `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all. What
-  could not be asked is reported whatever is selected, and a subject without an answer is `unknown`:
-  only what was looked at is called well.
-- `--json` prints one object: `clusterIds`, `problems`, `warnings`, `unknowns` and `findings`, each
-  with `id`, `verdict`, `sentence`, `evidence`, `advice` and `source`.
-- `--fix-plan` prints the advice as a list of commands for a shell, with ids and with the addresses
-  that doctor was given. Steps that no command can do (start a node, edit its properties), and
-  steps for one case only ("if it is gone for good"), are comments: read them, and do what applies.
-  `-o json` has each step with `finding`, `sentence`, `when`, `step` and `isCommand`.
-- A node that does not answer costs one attempt: with `--timeout` 60, the default, 10 seconds if it
-  cannot be connected to, 30 if it accepts and is silent. All are asked at once, and slow ones are
-  waited for; a smaller `--timeout` makes a silent one cost less.
-- With an authorizer the principal needs DESCRIBE, DESCRIBE_CONFIGS and CLUSTER_ACTION on the
-  cluster; what it may not ask is reported as `nodes/refused`.
-- Endpoints are dialled from where the command runs. Run it on a controller to see what that one
-  sees.
+- One address is enough: kwire learns the others from the responses. With `--bootstrap-server` the
+  brokers name the voters, and kwire connects to these.
+- `--only quorum,endpoints/other-node` selects subjects or ids; `--list` prints them all. Nodes
+  that did not answer are reported whatever you select. A subject that kwire could not look at is
+  `unknown`, never `ok`.
+- `--json` prints one object: `clusterIds`, `problems`, `warnings`, `unknowns` and `findings`,
+  each with `id`, `verdict`, `sentence`, `evidence`, `advice` and `source`.
+- `--fix-plan` prints the advice as commands for a shell, with the ids and the addresses filled
+  in. Steps that no command can do (start a node, edit its properties) and steps for one case only
+  ("if it is gone for good") are comments: read them, and do what applies. `-o json` has each step
+  with `finding`, `sentence`, `when`, `step` and `isCommand`.
+- All nodes are asked at once, and kwire waits for slow ones. A node that does not answer costs
+  one attempt. With the default `--timeout` of 60 this is 10 seconds if kwire cannot connect, and
+  30 if the node accepts the connection and is silent. A smaller `--timeout` makes it cost less.
+- If the cluster has an authorizer, the principal needs DESCRIBE, DESCRIBE_CONFIGS and
+  CLUSTER_ACTION on the cluster. Requests that a node refuses are reported as `nodes/refused`.
+- kwire connects from the machine where the command runs. Run it on a controller to see what that
+  controller sees.
 
-Which leader a controller follows is read from the refusal of a Fetch in epoch 0: followers and
-leaders alike answer FENCED_LEADER_EPOCH with the leader and the epoch that they know. A follower's
-answer to DescribeQuorum has zeros in their place, and the controller that DescribeCluster names may
-be long dead.
+To learn which leader a controller follows, kwire sends it a Fetch in epoch 0. Followers and
+leaders answer FENCED_LEADER_EPOCH with the leader and the epoch that they know. DescribeQuorum
+does not help: a follower answers with zeros. Nor does DescribeCluster: the controller that it
+names may have stopped long ago.
 
 ## Probes: kwire quorum check
 
@@ -64,10 +64,13 @@ kwire quorum check --node 3 --bootstrap-controller localhost:9093
 kwire quorum check --without 3 --bootstrap-controller localhost:9093
 ```
 
-`--node` asks if a controller takes part: exit code 1 if it answers but follows nobody, or does not
-answer. `--without` asks if a controller may be restarted: exit code 1 unless a majority of all
-voters is caught up without it, where caught up means less than `controller.quorum.fetch.timeout.ms`
-behind, by the leader's clock. Without either it asks for a leader that a majority keeps up with.
+| command | exit code 0 if |
+|---|---|
+| `kwire quorum check` | a controller leads and a majority of the voters keeps up with it |
+| `kwire quorum check --node 3` | controller 3 leads, or follows a leader |
+| `kwire quorum check --without 3` | a majority is caught up without controller 3: restart it |
+
+Caught up means less than `controller.quorum.fetch.timeout.ms` behind, by the leader's clock.
 
 ## A fix plan
 
@@ -85,8 +88,9 @@ kwire quorum check --node 3002 --bootstrap-controller c1:9093
 #   kwire quorum remove-controller 3002 --bootstrap-controller c1:9093
 ```
 
-Tests provoke the findings on real Kafka, do what the plan prints to the letter, and find them gone.
-`tests/doctor/test_advice.py` has for each finding the test that does it, or why none can.
+The advice is tested: tests provoke each finding on real Kafka, run what the plan prints, and
+check that the finding is gone. `tests/doctor/test_advice.py` names the test of each finding, or
+the reason why there is none.
 
 The other commands of `kwire quorum`, and the upgrade from static voters, are in
 [quorum.md](quorum.md).
