@@ -36,6 +36,8 @@ NOT_RUN = {
     r"^kwire watch ": "is a screen: tests/cli/watch has it",
     r"^kwire --version": "the release's is another",
     r"--config server.properties": "needs a controller's files",
+    r"kwire scram set": "asks for a password",
+    r"kwire tokens": "needs a login",
     r"kwire quorum upgrade --plan": "shows a quorum with static voters",
     r"kwire quorum (forget|replace)": "needs Kafka 4.4's metadata.version, or another disk",
 }
@@ -84,6 +86,7 @@ ON_BROKERS = {
 
 PARSED_ONLY = {
     "CONTRIBUTING.md": "its commands are the suite's own",
+    "docs/contributing/writing-a-check.md": "it is a part of kwire's own code",
     "docs/debuggers/addresses.md": "its nodes have names of other machines",
     "docs/debuggers/pipeline.md": "Spark: tests/pipeline",
     "docs/debuggers/replay.md": "its recordings are the reader's: tests/cli/replay",

@@ -1,4 +1,4 @@
-"""The feed's datagrams: as watch.md writes them down, and nothing else gets through."""
+"""The feed's datagrams: as feed-format.md writes them down, and nothing else gets through."""
 
 import hashlib
 import hmac
