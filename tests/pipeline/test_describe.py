@@ -6,7 +6,7 @@ from kwire.pipeline.schemas import TABLES
 from tests.support.paths import DOCS
 from tests.support.pipeline.table_markdown import markdown
 
-DOCUMENT = DOCS / "debuggers" / "pipeline.md"
+DOCUMENT = DOCS / "reference" / "pipeline-tables.md"
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -1,4 +1,4 @@
-"""The tables in Markdown, as docs/debuggers/pipeline.md has them."""
+"""The tables in Markdown, as docs/reference/pipeline-tables.md has them."""
 
 from __future__ import annotations
 
