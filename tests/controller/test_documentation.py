@@ -1,4 +1,4 @@
-"""docs/engineers/controller.md names tests for every pitfall, and they are there."""
+"""The pages of the controller name tests for every pitfall, and they are there."""
 
 import re
 
@@ -7,12 +7,13 @@ from tests.support.controller.live.tool_steps import count_of_steps, every_step
 from tests.support.controller.operator_events import EVERY_KIND, documented_row
 from tests.support.paths import ROOT
 
+BUILT = ROOT / "docs" / "contributing" / "controller.md"
 ROW = re.compile(r"^\| (\d+) \| .* \| (.*) \|$", re.MULTILINE)
 TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
 
 
 def test_every_pitfall_of_the_first_controller_has_a_test_that_exists() -> None:
-    rows = ROW.findall((ROOT / "docs" / "engineers" / "controller.md").read_text())
+    rows = ROW.findall(BUILT.read_text())
     assert [int(number) for number, _ in rows] == list(range(1, 22))
     for number, cell in rows:
         tests = TEST.findall(cell)
