@@ -62,17 +62,36 @@ def span_problem(span: str) -> str | None:
 
 def is_name(name: str) -> bool:
     """True for a field, a module and what is in it, a file, and a name that the code has."""
+    return (
+        is_field(name)
+        or bool(OTHERS.match(name))
+        or name in names()
+        or name in files()
+        or name in names_of_messages()
+        or is_in_module(name)
+        or is_attribute(name)
+    )
+
+
+def is_attribute(name: str) -> bool:
+    """True for `fault.hits`: an attribute that the code has, of something that is no field."""
+    thing, _, attribute = name.partition(".")
+    return f".{attribute}" in names() and "." not in attribute and not is_field(thing)
+
+
+def is_field(path: str) -> bool:
+    """True for the path of a field, or for the end of one."""
     try:
-        check_field(name)
+        check_field(path)
     except InvalidValue:
-        return (
-            bool(OTHERS.match(name))
-            or name in names()
-            or name in files()
-            or name in names_of_messages()
-            or is_in_module(name)
-        )
+        return path in structs()
     return True
+
+
+@cache
+def structs() -> frozenset[str]:
+    """Return the names of the fields of all messages that hold structs, such as `topics`."""
+    return frozenset(name for message in all_messages() for name in message.fields)
 
 
 def is_in_module(path: str) -> bool:
@@ -109,11 +128,12 @@ def files() -> frozenset[str]:
 
 @cache
 def names() -> frozenset[str]:
-    """Return the words, and the words joined by dots, of all code."""
+    """Return the words of all code, words joined by dots, and attributes with their dot."""
     folders = [ROOT / name for name in ("kwire", "fixtures")]
     paths = [path for folder in folders for path in folder.rglob("*.py")]
     text = "\n".join(path.read_text() for path in paths if "messages" not in path.parts)
-    return frozenset(re.findall(r"[a-z]\w*(?:\.\w+)*", text))
+    words = re.findall(r"[a-z]\w*(?:\.\w+)*", text)
+    return frozenset([*words, *(f".{word.rpartition('.')[2]}" for word in words)])
 
 
 @cache
