@@ -151,15 +151,8 @@ def test_the_python_of_the_pages_passes_mypy(tmp_path: Path) -> None:
     for page in PAGES:
         if text := module_of(page):
             (tmp_path / f"{page.stem.lower().replace('-', '_')}_page.py").write_text(text)
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--config-file",
-        ROOT / "pyproject.toml",
-        *TESTS_OF_A_READER,
-    ]
-    modules = sorted(tmp_path.glob("*.py"))
+    command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", *TESTS_OF_A_READER]
+    modules = [str(path) for path in sorted(tmp_path.glob("*.py"))]
     done = subprocess.run([*command, *modules], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == f"Success: no issues found in {len(modules)} source files\n"
 

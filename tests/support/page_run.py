@@ -221,7 +221,7 @@ def running(folder: Path, *arguments: str) -> Iterator[Path]:
     output = folder / "output.txt"
     environment = {**os.environ, "TMPDIR": str(folder)}
     with output.open("w") as file:
-        command = [Path(sys.executable).with_name("kwire"), *arguments]
+        command = [str(Path(sys.executable).with_name("kwire")), *arguments]
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
         )
