@@ -88,8 +88,8 @@ def typed(block: CodeBlock) -> list[Typed]:
 class PageRun:
     """Runs blocks in a folder. replaced: patterns in commands, by what stands for them here.
 
-    endless: a pattern of commands that run until Ctrl-C. They are stopped before the next command
-    that is not to be run beside them, at the latest when the page ends.
+    endless: a pattern of commands that run until Ctrl-C. One that listens is stopped before the
+    first command that does not name its address; what it printed until then is compared.
     """
 
     folder: Path
@@ -98,7 +98,7 @@ class PageRun:
     environment: Mapping[str, str] = field(default_factory=dict)
     endless: str = r"kwire (proxy --listen|watch|exporter|demo)"
     names: dict[str, Any] = field(default_factory=dict)
-    _running: list[subprocess.Popen[str]] = field(default_factory=list)
+    _running: tuple[Typed, str, str, subprocess.Popen[str]] | None = None
 
     def problems(self, page: str, before: str = "") -> list[str]:
         """Run all blocks of a page; return what went otherwise than the page says.
@@ -124,7 +124,7 @@ class PageRun:
                 elif block.language in ("", "console", "sh"):
                     found += [problem for each in typed(block) for problem in self._shell(each)]
         finally:
-            self._stop()
+            found += self._stop()
         return found
 
     def _python(self, block: CodeBlock, shown: str | None) -> list[str]:
@@ -151,10 +151,9 @@ class PageRun:
         if any(re.search(pattern, each.command) for pattern in self.left_out):
             return []
         command = self._here(each.command)
+        problems = [] if self._running and self._running[1] in command else self._stop()
         if re.match(self.endless, command):
-            return self._start(command)
-        if "first.avro" in command or not self._running:
-            self._stop()
+            return problems + self._start(each, command)
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
@@ -166,13 +165,13 @@ class PageRun:
         )
         missing = missing_lines(each.shown, done.stdout + done.stderr)
         if missing or done.returncode not in (0, 1) or (done.returncode and not each.shown):
-            return [
+            problems += [
                 f"{command}\n  exit code {done.returncode}, not printed: {missing}\n"
                 f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
             ]
-        return []
+        return problems
 
-    def _start(self, command: str) -> list[str]:
+    def _start(self, each: Typed, command: str) -> list[str]:
         process = subprocess.Popen(
             ["bash", "-c", f"exec {command}"],
             cwd=self.folder,
@@ -182,16 +181,21 @@ class PageRun:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self._running.append(process)
+        address = re.search(r"[\d.]+:\d+", command)
         assert process.stdout
         first = process.stdout.readline()  # it is ready when it says where it listens
+        self._running = each, address[0] if address else "", first, process
         return [] if first else [f"{command}\n  ends at once with {process.wait()}"]
 
-    def _stop(self) -> None:
-        for process in self._running:
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=SECONDS)
-        self._running.clear()
+    def _stop(self) -> list[str]:
+        if self._running is None:
+            return []
+        each, _, first, process = self._running
+        self._running = None
+        process.send_signal(signal.SIGINT)
+        printed = first + process.communicate(timeout=SECONDS)[0]
+        missing = missing_lines(each.shown, printed)
+        return [f"{each.command}\n  not printed: {missing}\n{printed[-3000:]}"] if missing else []
 
     def _environment(self) -> dict[str, str]:
         here = {
