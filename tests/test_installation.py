@@ -155,10 +155,13 @@ def test_a_type_checker_sees_the_types(project: Path, installed: Path, form: str
 def test_the_lines_of_the_readme_pass_a_type_checker(
     project: Path, installed: Path, checker: str
 ) -> None:
-    """As a user has them: in coroutines of his own, beside an installed kwire."""
-    text = "".join(
-        f"async def block_{number}() -> None:\n{indent(block, '    ')}\n"
-        for number, block in enumerate(code_blocks((ROOT / "README.md").read_text(), "python"))
+    """As a user has them: tests in his module, the rest in coroutines, beside an installed kwire."""
+    blocks = code_blocks((ROOT / "README.md").read_text(), "python")
+    text = "\n".join(
+        block
+        if "def test_" in block
+        else f"async def block_{number}() -> None:\n{indent(block, '    ')}"
+        for number, block in enumerate(blocks)
     )
     assert "kwire.admin" in text
     (project / "lines.py").write_text(text)
