@@ -155,7 +155,7 @@ def test_a_type_checker_sees_the_types(project: Path, installed: Path, form: str
 def test_the_lines_of_the_readme_pass_a_type_checker(
     project: Path, installed: Path, checker: str
 ) -> None:
-    """As a user has them: tests in his module, the rest in coroutines, beside an installed kwire."""
+    """As a user has them, beside an installed kwire: tests in a module, the rest in coroutines."""
     blocks = code_blocks((ROOT / "README.md").read_text(), "python")
     text = "\n".join(
         block
