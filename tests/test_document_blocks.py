@@ -99,7 +99,7 @@ PARSED_ONLY = {
     "docs/engineers/conform.md": "a run takes a minute, and fails as the page shows: tests/conform",
     "docs/engineers/controller.md": "folders and users of nodes: tests/cli/controller",
     "docs/engineers/faults.md": "runs of minutes: tests/fault_lab",
-    "docs/engineers/testing.md": "two brokers, and a script: docs/examples",
+    "docs/engineers/testing.md": "two brokers: tests/testing/test_examples.py runs it",
     "docs/operators/doctor.md": "clusters that are broken in certain ways: tests/doctor",
     "docs/operators/exporter.md": "a service, and Prometheus: tests/cli/test_exporter.py",
     "docs/operators/groups.md": "consumers: tests/cli/admin",
