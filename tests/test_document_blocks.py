@@ -108,6 +108,7 @@ PARSED_ONLY = {
     "docs/operators/security.md": "certificates and users: tests/cli/test_cluster_security.py",
     "docs/operators/service.md": "a service of systemd: tests/proxy/service",
     "docs/operators/shell.md": "folders of nodes: tests/cli/test_shell.py",
+    "docs/operators/shells.md": "shells of the reader's: tests/cli/test_completion_shells.py",
     "docs/operators/transactions.md": "a transaction that hangs: tests/cli/admin",
     "docs/reference/conformance.md": "results of runs: tests/conformance",
     "docs/reference/protocol.md": "jq, and files of any length: tests/cli/protocol",

@@ -36,6 +36,7 @@ NOT_KWIRES = {
     "clock.skew.seconds": "the end of a key",
     "expected.audience": "the end of a key",
     "expected.issuer": "the end of a key",
+    "kwire topics list --out": "a word that is begun, to be completed",
     "kwire.find": "a preference of Wireshark's",
     "listener.name.controller.max.connections": "a key with the listener's name before it",
     "register_table": "Trino's",
