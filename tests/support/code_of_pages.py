@@ -121,7 +121,7 @@ def names_of_messages() -> frozenset[str]:
 @cache
 def files() -> frozenset[str]:
     """Return the names of all files of the repository that a page may name, and of modules."""
-    folders = (ROOT / name for name in ("kwire", "tests", "fixtures", "docs"))
+    folders = (ROOT / name for name in (".github", "kwire", "tests", "fixtures", "docs"))
     paths = [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]
     return frozenset(name for path in paths for name in (path.name, path.stem))
 
