@@ -23,7 +23,7 @@ TESTS ?=
 # With .pyc files collection takes half the time. Processes that tests start write none.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize audit secrets spark protocol pictures declarations man seed constraints clean
+.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize audit secrets spark protocol pictures site declarations man seed constraints clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -122,6 +122,9 @@ pictures: .venv/ready  ## what docs/debuggers/watch.md shows, into build/picture
 
 man: .venv/ready  ## man pages of all commands, into build/man; INTO=/usr/local/share/man for everybody
 	$(BIN)/python -m man_pages $(or $(INTO),build/man)
+
+site: .venv/ready  ## the pages of docs/ with references of everything, and a search, into build/site; a dead link fails
+	$(BIN)/python -m docs_site
 
 declarations: .venv/ready  ## write the declarations, tables of keys and protocol documents anew from Kafka's jars
 	$(BIN)/python -m declarations

@@ -59,15 +59,19 @@ def code_spans(page: str) -> Iterator[str]:
 
 def anchors(page: str) -> set[str]:
     """Return the anchors of a page: its headings, numbered where one comes again, and labels."""
-    prose = _FENCED.sub("", page)
-    found = set(_LABEL.findall(prose))
+    found = set(_LABEL.findall(_FENCED.sub("", page)))
     seen: Counter[str] = Counter()
-    for heading in _HEADING.findall(prose):
-        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
-        anchor = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+    for _, anchor in headings(page):
         found.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
         seen[anchor] += 1
     return found
+
+
+def headings(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the text of each heading, without its links, and its anchor, without a number."""
+    for heading in _HEADING.findall(_FENCED.sub("", page)):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        yield text, re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
 def broken_links(page: Path) -> list[str]:
