@@ -104,7 +104,7 @@ class Driver:
         self.check_allowed(operation.row)
         if isinstance(keys, str | bytes):
             # Its characters would be keys: delete_topics("ab") would delete the topics a and b.
-            raise InvalidValue(f"give {operation.row.name} a list, not the text {keys!r} alone")
+            raise InvalidValue(f"give `{operation.row.name}` a list, not the text {keys!r} alone")
         deadline = timeout if isinstance(timeout, Deadline) else self.deadline(timeout)
         run = OperationRun(
             operation, tuple(dict.fromkeys(keys)), arguments, deadline, node_patience
@@ -171,19 +171,19 @@ class Driver:
         if row.changes and self.read_only:
             raise ReadOnly(
                 f"{row.api} changes the cluster, and this client is read-only: take one without"
-                " read_only"
+                " `read_only`"
             )
         if self.router.endpoint_type is EndpointType.BROKER or row.reach is Reach.LISTED:
             return
         if row.reach is Reach.UNLISTED and not self._allow_unlisted:
             raise UnsupportedEndpointType(
                 f"KIP-919 does not list {row.api} for controllers, though they serve it: give"
-                " brokers as bootstrap, or allow_unlisted"
+                " `bootstrap_servers`, or `allow_unlisted=True`"
             )
         if row.reach in (Reach.NEVER, Reach.OBSERVED):
             raise UnsupportedEndpointType(
-                f"controllers do not serve {row.api} to admin clients (KIP-919): give brokers as"
-                " bootstrap"
+                f"controllers do not serve {row.api} to admin clients (KIP-919): give"
+                " `bootstrap_servers`"
             )
 
     async def _addresses(

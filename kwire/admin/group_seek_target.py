@@ -100,7 +100,9 @@ def parse_seek_target(text: str, group_id: str, now: datetime | None = None) -> 
     if name == text and (meant := get_close_matches(text.lower(), ENDS, n=1)):
         raise InvalidValue(f"{text!r} is no place: write {meant[0]}; for a group, group:{text}")
     if not name:
-        raise InvalidValue("--to is empty: write earliest, latest, an offset, @TIME or a group")
+        raise InvalidValue(
+            "the target is empty: write earliest, latest, an offset, @TIME or a group"
+        )
     return AsGroup(name)
 
 

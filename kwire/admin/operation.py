@@ -130,7 +130,7 @@ class Operation(Generic[K, A, R]):
         if request.key is None or version not in node.api_versions[request.key]:
             raise UnsupportedVersion(
                 f"{peer} has no version of {request.__name__} as low as {version}, which"
-                f" {self.row.name} needs"
+                f" `{self.row.name}` needs"
             )
         return version
 

@@ -254,7 +254,6 @@ def asks_cluster(
             with exit_code(output):
                 if refuse_change:
                     _refuse(row)
-                _check_listed(row, cluster)
                 command(cluster, output, **own.collected(values))
 
         set_parameters(wrapper, (*own, *_added_parameters(row, json_flag)))
@@ -270,20 +269,6 @@ def _refuse(row: OperationRow) -> None:
         f"the profile is read-only, and {row.command or row.name} changes the cluster:"
         " take another profile"
     )
-
-
-def _check_listed(row: OperationRow, cluster: ClusterOptions) -> None:
-    """Raise UnsupportedEndpointType for controllers that are to get what KIP-919 does not list.
-
-    The client does that, too, in words of its parameters.
-    """
-    if row.reach is Reach.UNLISTED and cluster.controller and not cluster.unlisted:
-        from kwire.errors import UnsupportedEndpointType
-
-        raise UnsupportedEndpointType(
-            f"KIP-919 does not list {row.api} for controllers, though they serve it: give brokers"
-            " by --bootstrap-server, or add --allow-unlisted"
-        )
 
 
 def _added_parameters(row: OperationRow, json_flag: bool) -> Iterator[inspect.Parameter]:

@@ -33,4 +33,4 @@ def confirm(question: str, *, yes: bool) -> None:
 def check_answerable(question: str, *, yes: bool) -> None:
     """Raise WrongUsage if the question cannot be asked; for commands that check before they ask."""
     if not yes and not sys.stdin.isatty():
-        raise WrongUsage(f"{question} Nobody can be asked here: add --yes.")
+        raise WrongUsage(f"{question} Not a terminal: confirm with --yes.")

@@ -8,6 +8,8 @@ from math import isfinite
 
 import typer
 
+from kwire.cli.wording import command_words
+
 OWN = "kwire"
 """The package whose errors are sentences for the user; any other error is a fault of kwire."""
 
@@ -25,7 +27,7 @@ class WrongUsage(typer.BadParameter):
 
     def format_message(self) -> str:
         """Return the sentence without typer's words "Invalid value"."""
-        return self.message
+        return command_words(self.message)
 
 
 def is_wrong_value(error: Exception) -> bool:
@@ -65,7 +67,7 @@ def error_sentence(error: Exception) -> str:
 
 def _sentence(error: Exception) -> str:
     if type(error).__module__.partition(".")[0] == OWN:
-        return str(error)
+        return command_words(str(error))
     if isinstance(error, OSError):
         about = f" {error.filename}" if error.filename else ""
         return f"{error.strerror or error}:{about}" if about else f"{error.strerror or error}"

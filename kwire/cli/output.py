@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kwire.cli.errors import WrongUsage
 from kwire.cli.options import flag, option
 from kwire.cli.screen import columns, is_pipe, screen, table_of
+from kwire.cli.wording import command_words
 from kwire.text.times import moment
 from kwire.text.untrusted import harmless
 
@@ -346,7 +347,7 @@ def time_values(name: str, milliseconds: int | None) -> dict[str, Any]:
 def _message(error: Exception) -> str:
     # Without the name of a node's error, which has a column of its own.
     explanation = getattr(error, "explanation", None)
-    return explanation if isinstance(explanation, str) else str(error)
+    return command_words(explanation if isinstance(explanation, str) else str(error))
 
 
 def _indented(text: str) -> str:

@@ -47,7 +47,7 @@ async def live_metadata(
         raise ConnectionFailed(
             f"{bootstrap_controllers}: the metadata log was not read within"
             f" {timeouts.operation:g} s{trouble}; the leader is slow, or hangs:"
-            " give it more --timeout"
+            " give it more `timeout`"
         ) from None
     return StoredMetadata(
         image=image,

@@ -75,7 +75,7 @@ def select(ids: Iterable[str]) -> tuple[Check, ...]:
     wanted = tuple(dict.fromkeys(ids))
     for name in wanted:
         if not any(_below(check.id, name) for check in (FIRST, *all_checks())):
-            raise InvalidValue(f"no check is called {name!r}: see --list")
+            raise InvalidValue(f"no check is called {name!r}: see `kwire conform --list`")
     return tuple(c for c in all_checks() if not wanted or any(_below(c.id, n) for n in wanted))
 
 
@@ -84,7 +84,7 @@ def check_of(name: str) -> Check:
     for check in (FIRST, *all_checks()):
         if name == check.id or (check.members and name.startswith(f"{check.id}/")):
             return check
-    raise InvalidValue(f"no check is called {name!r}: see --list")
+    raise InvalidValue(f"no check is called {name!r}: see `kwire conform --list`")
 
 
 def _below(check_id: str, name: str) -> bool:

@@ -107,7 +107,8 @@ def select(only: Iterable[str] = ()) -> Iterator[FindingKind]:
     if unknown := sorted(names - known):
         subjects = ", ".join(CHECKS)
         raise InvalidValue(
-            f"{unknown[0]!r} is no check: name one of {subjects}, or an id that --list prints"
+            f"{unknown[0]!r} is no check: name one of {subjects}, or an id that"
+            " `kwire doctor --list` prints"
         )
     for kind in KINDS:
         if not names or {kind.id, kind.id.partition("/")[0]} & names:

@@ -22,7 +22,7 @@ from kwire.text.untrusted import whole_number
 def effective_metadata_version(
     release_version: str | None, features: Mapping[str, int], *, unstable: bool = False
 ) -> MetadataVersion:
-    """Return the level of --release-version or --feature metadata.version=N, else 4.3-IV0."""
+    """Return the level of a release or of the feature metadata.version, else 4.3-IV0."""
     level = features.get(METADATA_VERSION)
     if level is None:
         if release_version is not None:
@@ -30,7 +30,7 @@ def effective_metadata_version(
         return MetadataVersion(DEFAULT)
     if release_version is not None:
         raise InvalidValue(
-            f"give --release-version or --feature {METADATA_VERSION}=N, not both of them"
+            f"give `release_version` or the feature {METADATA_VERSION}, not both of them"
         )
     version = metadata_version_level(level)
     if not version.is_production and not unstable:
@@ -98,5 +98,5 @@ def _check(name: str, level: int, version: MetadataVersion, dynamic_quorum: bool
         purpose = "needs a dynamic quorum" if level else "is for a static quorum"
         raise InvalidValue(
             f"{KRAFT_VERSION} {level} {purpose}: controller.quorum.voters is for a static one,"
-            " --standalone, --initial-controllers and --no-initial-controllers for a dynamic one"
+            " `standalone`, `initial_controllers` and `no_initial_controllers` for a dynamic one"
         )

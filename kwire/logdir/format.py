@@ -165,7 +165,7 @@ def _initial_voters(
     flags = (options.standalone, options.initial_controllers, options.no_initial_controllers)
     if sum(map(bool, flags)) > 1:
         raise InvalidValue(
-            "give one of --standalone, --initial-controllers and --no-initial-controllers"
+            "give one of `standalone`, `initial_controllers` and `no_initial_controllers`"
         )
     if properties.static_voters and (options.standalone or options.initial_controllers):
         raise InvalidValue(
@@ -176,15 +176,15 @@ def _initial_voters(
         return (_standalone(properties, new_id()),)
     if properties.is_controller and not properties.static_voters and not any(flags):
         raise InvalidValue(
-            "this controller has no controller.quorum.voters: give --standalone,"
-            " --initial-controllers or --no-initial-controllers"
+            "this controller has no controller.quorum.voters: give `standalone`,"
+            " `initial_controllers` or `no_initial_controllers`"
         )
     return options.initial_controllers
 
 
 def _standalone(properties: StorageProperties, directory_id: UUID) -> InitialVoter:
     if not properties.is_controller:
-        raise InvalidValue("--standalone is for a controller; process.roles has none")
+        raise InvalidValue("`standalone` is for a controller; process.roles has none")
     if properties.controller_endpoint is None:
         raise InvalidValue(f"listeners has no {properties.controller_listener}")
     host, port = properties.controller_endpoint
@@ -203,7 +203,7 @@ def _unformatted(
         _check_owner(folder, meta, properties.node_id, options.cluster_id)
         if not options.ignore_formatted:
             raise InvalidValue(
-                f"{folder} is already formatted; --ignore-formatted leaves it as it is"
+                f"{folder} is already formatted; `ignore_formatted=True` leaves it as it is"
                 " and formats the others"
             )
     return fresh

@@ -41,8 +41,7 @@ def tables_with(known: Iterable[dict[str, Any]], chosen: Sequence[str]) -> list[
             have = [name for name in chosen if name in tables]
             raise AlreadyThere(
                 f"{row['file']} is in {', '.join(have)} already, and not in {', '.join(lacking)}:"
-                f" add {' '.join(f'--table {name}' for name in lacking)}, or ingest it into another"
-                " folder."
+                " ingest these tables, too, or ingest it into another folder."
             )
     return there
 

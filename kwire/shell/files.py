@@ -175,7 +175,9 @@ class SingleFileSource(FileBasedSource):
 
     def __enter__(self) -> Self:
         if self._fs.is_folder(self._path):
-            raise InvalidValue(f"{self} is a folder: give it with --directory")
+            raise InvalidValue(
+                f"{self} is a folder of a log: name it by `kwire shell --directory {self}`"
+            )
         return self
 
     def first_offset(self) -> int:

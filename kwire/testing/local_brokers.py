@@ -82,7 +82,7 @@ class LocalBrokers:
                 known = ", ".join(VERSIONS)
                 raise InvalidValue(
                     f"Kafka {self.version} is none that is loaded ({known}): name the folder of an"
-                    " unpacked release (--kafka, $KAFKA_HOME)"
+                    " unpacked release (`kafka`, $KAFKA_HOME)"
                 )
             return
         if chosen not in (None, self.version):

@@ -415,7 +415,7 @@ async def test_what_controllers_do_not_serve_is_refused_before_a_byte() -> None:
 async def test_what_kip_919_does_not_list_needs_a_word() -> None:
     async with scripted_brokers(1) as one:
         async with AdminClient(bootstrap_controllers=one.addresses) as admin:
-            with pytest.raises(UnsupportedEndpointType, match="or allow_unlisted"):
+            with pytest.raises(UnsupportedEndpointType, match="or `allow_unlisted=True`"):
                 await admin.create_topics([NewTopic(name="t")])
         assert one.nodes[0].asked == []
 

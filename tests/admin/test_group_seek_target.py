@@ -55,7 +55,7 @@ def test_a_place_is_read(text: str, target: SeekTarget) -> None:
         ("9223372036854775808", "is no offset"),
         ("1" + "0" * 30, "is no offset"),
         ("+1" + "0" * 30, "is no offset"),
-        ("", "--to is empty"),
+        ("", "the target is empty"),
         ("earlyest", "'earlyest' is no place: write earliest; for a group, group:earlyest"),
         ("Latest", "write latest"),
         ("no-such.csv", "no-such.csv cannot be read"),

@@ -36,4 +36,4 @@ def test_nothing_of_a_password_is_shown_between_its_two_prompts() -> None:
 def test_a_voter_is_removed_only_after_a_yes(kwire: Command) -> None:
     run = kwire("quorum", "remove-controller", "3003", "--bootstrap-controller", "127.0.0.1:1")
     assert run.code == 2
-    assert "Take controller 3003 out of the voters? Nobody can be asked here: add --yes." in run.err
+    assert "Take controller 3003 out of the voters? Not a terminal: confirm with --yes." in run.err

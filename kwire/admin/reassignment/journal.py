@@ -77,7 +77,8 @@ class ThrottleJournal:
         except (DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidValue(
                 f"{self.path} says which throttle was left over and cannot be read ({error}):"
-                " remove the throttle with --clear-throttles, then this file"
+                " remove the throttle by `kwire partitions reassign verify --clear-throttles`, then"
+                " this file"
             ) from None
 
     def write(self, settings: list[ThrottleSetting]) -> None:
@@ -95,7 +96,7 @@ class ThrottleJournal:
             # The error of a full disk names no file.
             raise StorageFailed(
                 f"the journal of the throttle, {self.path}, cannot be written: {error.strerror};"
-                " make room for it, or leave out --throttle"
+                " make room for it, or leave out `throttle`"
             ) from error
 
     def close(self) -> None:

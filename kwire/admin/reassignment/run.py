@@ -157,7 +157,8 @@ def check_targets(
     ]
     if elsewhere and not additional:
         raise ReassignmentRefused(
-            f"{', '.join(elsewhere)} moves elsewhere already: wait, cancel it, or add --additional"
+            f"{', '.join(elsewhere)} moves elsewhere already: wait, cancel it, or give"
+            " `additional=True`"
         )
 
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from kwire.admin import AdminClient
+    from kwire.admin.outcomes import Outcomes
     from kwire.admin.topic_descriptions import PartitionDescription, TopicDescription, TopicKey
-    from kwire.admin.topics import CreatedTopic
+    from kwire.admin.topics import CreatedTopic, NewTopic
     from kwire.cli.admin.topic_health import TopicsWithMinimum
 
 app = command_group("Create, list, describe, grow and delete topics.")
@@ -28,6 +29,11 @@ app = command_group("Create, list, describe, grow and delete topics.")
 NAMES = argument(metavar="NAME...", help="Names of topics.")
 ALL_FENCED = "All brokers are currently fenced."
 """Controllers say so, too, if no broker is registered (StripedReplicaPlacer)."""
+
+TO_TRY = (
+    "To try things, `kwire controller quorum --ports 9093 --brokers 1` runs one at localhost:9092"
+)
+"""The way on from controllers alone, such as those of `kwire demo --keep`."""
 
 DRY_RUN = flag("--dry-run", help="Have the controller check it, and change nothing.")
 
@@ -73,7 +79,7 @@ def create_topics(
         )
         for name in names
     ]
-    outcomes = cluster.run(lambda admin: admin.create_topics(topics, validate_only=dry_run))
+    outcomes = cluster.run(lambda admin: _created(admin, topics, dry_run=dry_run))
 
     def row(name: str, created: CreatedTopic) -> dict[str, Any]:
         return {
@@ -96,8 +102,20 @@ def create_topics(
     if any(row["message"] == ALL_FENCED for row in table.rows):
         output.say(
             "Partitions need a broker that is registered and not fenced: `kwire doctor` says which"
-            " there are. To try things, `kwire controller quorum --brokers 1` runs one."
+            f" there are. {TO_TRY}."
         )
+
+
+async def _created(
+    admin: AdminClient, topics: list[NewTopic], *, dry_run: bool
+) -> Outcomes[str, CreatedTopic]:
+    from kwire.errors import UnsupportedEndpointType
+
+    try:
+        return await admin.create_topics(topics, validate_only=dry_run)
+    except UnsupportedEndpointType as error:
+        sentence = f"{error}. Either way partitions need a broker. {TO_TRY}"
+        raise UnsupportedEndpointType(sentence) from None
 
 
 @app.command("list")

@@ -22,6 +22,7 @@ def demo(
     kwire demo
     kwire demo --keep --ports 9093
     kwire demo --keep --ports 9093 --brokers 1
+    kwire demo -w demo.avro
     """
     from kwire.cli.demo.cluster import KwireQuorum
     from kwire.cli.demo.session import run

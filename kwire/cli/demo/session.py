@@ -22,7 +22,8 @@ from kwire.cli.printer import Printer
 from kwire.cli.screen import screen
 from kwire.extras import MissingExtra
 from kwire.net.address import Address
-from kwire.proxy import Listener, Proxy, Tap
+from kwire.proxy import Filters, Listener, Proxy, Sink, Tap
+from kwire.proxy.capture.recorder import Recorder, files_at
 from kwire.proxy.service.cluster_filters import ClusterFilters
 from kwire.proxy.service.config import FeedConfig
 
@@ -95,10 +96,18 @@ class DemoSession:
         viewers = _viewers(feed_port) if self._options.keep else None
         feed = None if viewers is None else viewers.feed
         filters = None if viewers is None else viewers.filters
+        path = self._options.write
+        with nullcontext() if path is None else Recorder(files_at(path)) as recorder:
+            sinks = [sink for sink in (feed, recorder) if sink is not None]
+            await self._show_through(sinks, filters, feed, demo_screen)
+
+    async def _show_through(
+        self, sinks: list[Sink], filters: Filters | None, feed: Feed | None, demo_screen: DemoScreen
+    ) -> None:
         async with (
             Tap(demo_screen.view) as tap,
             feed or nullcontext(),
-            Proxy(sinks=[tap] if feed is None else [tap, feed], filters=filters) as proxy,
+            Proxy(sinks=[tap, *sinks], filters=filters) as proxy,
         ):
             controllers = await self._listen_in_front(proxy)
             try:

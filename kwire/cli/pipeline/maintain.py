@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from kwire.cli.confirm import YES, confirm
 from kwire.cli.errors import WrongUsage
 from kwire.cli.options import option, reads_options, repeated
 from kwire.cli.pipeline.analyse import FOLDER
@@ -25,6 +26,7 @@ def maintain(
     target_mb: int = option(
         default=256, min=1, metavar="MB", help="Join small files into files of this size."
     ),
+    yes: bool = YES,
     as_json: bool = AS_JSON,
 ) -> None:
     """Join small files, remove old rows and unused files; finish interrupted ingests.
@@ -34,7 +36,7 @@ def maintain(
 
     \b
     kwire pipeline maintain tables
-    kwire pipeline maintain tables --keep-days 30
+    kwire pipeline maintain tables --keep-days 30 --yes
     """
     from dataclasses import asdict
 
@@ -46,6 +48,8 @@ def maintain(
 
     require_spark()
     tables_in(tables)
+    if keep_days is not None:
+        confirm(f"Remove rows of more than {count(keep_days, 'day')} ago for good?", yes=yes)
     console = screen(stderr=True)
     with console.status("maintaining") as status:
         done = run(

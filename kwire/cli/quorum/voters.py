@@ -146,7 +146,7 @@ def unregister_controller(
     votes or follows is refused: it would register again.
 
     \b
-    kwire quorum forget 3003 --bootstrap-controller localhost:9093
+    kwire quorum forget 3003 --yes --bootstrap-controller localhost:9093
     """
     from kwire.admin.outcomes import Outcomes
     from kwire.errors import KwireError

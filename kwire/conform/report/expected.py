@@ -46,7 +46,7 @@ class ExpectationsFile(Strict):
         known = {FIRST.id, *(check.id for check in all_checks())}
         for name in checks:
             if name not in known and name.rpartition("/")[0] not in known:
-                raise ValueError(f"no check is called {name}: see kwire conform --list")
+                raise ValueError(f"no check is called {name}: see `kwire conform --list`")
         return checks
 
 

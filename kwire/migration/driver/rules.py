@@ -99,7 +99,7 @@ class MigrationRules(Rules):
                 "zookeeper.metadata.migration.enable is true, but at metadata.version"
                 f" {version.name} no broker can migrate from ZooKeeper: format the directories of"
                 " all controllers with the brokers' inter.broker.protocol.version, such as"
-                " --release-version 3.9"
+                " `kwire storage format --release-version 3.9`"
             )
         # 2.
         if not is_empty and features.zk_migration_state == ZkMigrationState.NONE:

@@ -68,7 +68,7 @@ async def read_plan_input(
             f"ZooKeeper {connect} has no broker: start the brokers in ZooKeeper mode first"
         )
     if taken := sorted({node.node_id for node in controllers} & found.keys()):
-        raise InvalidValue(f"--controller {taken[0]}@...: broker {taken[0]} has this id")
+        raise InvalidValue(f"a controller cannot have id {taken[0]}: broker {taken[0]} has it")
 
     async def read(broker_id: int) -> PlannedBroker:
         return await _planned(broker_id, found[broker_id].value, connect_to)

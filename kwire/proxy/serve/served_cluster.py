@@ -110,7 +110,7 @@ class ServedCluster:
                 raise ConnectionFailed(
                     "no controller let the metadata log be read within"
                     f" {self.timeouts.operation:g} s ({self.live.trouble or 'none answers'}):"
-                    " check the addresses behind --listen, whether they want TLS or SASL, and that"
+                    " check the addresses of the nodes, whether they want TLS or SASL, and that"
                     " the quorum has a leader"
                 ) from None
             await self._learn_cluster_id()

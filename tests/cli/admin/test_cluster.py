@@ -143,7 +143,7 @@ def test_a_question_that_nobody_can_answer_is_no_yes(
     run = kwire("brokers", "unregister", "5", *at(cluster))
     assert (run.code, run.error) == (
         2,
-        "Unregister broker 5? Nobody can be asked here: add --yes.",
+        "Unregister broker 5? Not a terminal: confirm with --yes.",
     )
 
 

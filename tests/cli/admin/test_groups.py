@@ -215,7 +215,7 @@ def test_a_group_with_members_is_not_moved_and_the_dry_run_says_so(
 def test_a_group_is_moved_only_after_a_yes(groups: GroupsCommand, cluster: ScriptedBrokers) -> None:
     asked = groups("seek", "idle", "--to", "earliest")
     assert asked.code == 2
-    assert "Move idle in 1 of 1 partitions? Nobody can be asked here: add --yes." in asked.err
+    assert "Move idle in 1 of 1 partitions? Not a terminal: confirm with --yes." in asked.err
     assert cluster.nodes[0].requests(commit.OffsetCommitRequest) == []
     done = groups("seek", "idle", "--to", "earliest", "--yes", "-o", "tsv")
     assert done.out == "idle\torders\t0\t5\t2\t-\t-\t-\n"

@@ -125,7 +125,7 @@ def test_nobody_is_asked_where_nobody_answers(
 ) -> None:
     run = kwire("partitions", "reassign", "apply", plan, *at)
     assert run.code == 2
-    assert "1 partition changes, 1 replica to copy. Begin? Nobody can be asked here" in run.error
+    assert "1 partition changes, 1 replica to copy. Begin? Not a terminal" in run.error
     assert not moves.events
 
 
@@ -247,7 +247,7 @@ def test_elections_name_partitions_or_all(
     assert run.code == 1
     assert kwire("partitions", "elect", *at).code == 2
     assert "a-x" in kwire("partitions", "elect", "a-x", *at).error
-    assert "add --yes" in kwire("partitions", "elect", "--unclean", "--all", *at).error
+    assert "confirm with --yes" in kwire("partitions", "elect", "--unclean", "--all", *at).error
 
 
 @pytest.mark.parametrize(

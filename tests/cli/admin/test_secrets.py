@@ -68,7 +68,7 @@ def test_a_password_is_the_line_of_its_file(
         (["set", "alice", "--password-file", "-"], b"a\nb\n", "has more than one line."),
         (["set", "alice", "--password-file", "-"], b"\xff\xfe\n", "is no text in UTF-8."),
         (["set", "alice", "--mechanism", "PLAIN"], b"", "'PLAIN' is no mechanism"),
-        (["delete", "alice"], b"", "Nobody can be asked here: add --yes."),
+        (["delete", "alice"], b"", "Not a terminal: confirm with --yes."),
     ],
 )
 def test_wrong_words_are_refused_before_anything_is_sent(
@@ -112,7 +112,7 @@ def test_a_token_is_renewed_by_its_id(kwire: Command, cluster: ScriptedBrokers) 
         (["renew", "t1", "--renew-time-period", "soon"], 2, "'soon' is no period"),
         (["renew", "t1", "--renew-time-period", "0"], 2, "'0' is no period"),
         (["expire", "--hmac-file", "-", "--yes"], 2, "the HMAC in - is no base64."),
-        (["expire", "t1"], 2, "add --yes."),
+        (["expire", "t1"], 2, "confirm with --yes."),
     ],
 )
 def test_a_token_that_is_not_there_or_not_meant_is_left_alone(

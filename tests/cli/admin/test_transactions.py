@@ -145,7 +145,7 @@ def test_nothing_hangs_and_nothing_is_aborted_while_a_coordinator_is_silent(
 
 def test_a_transaction_that_hangs_is_aborted(kwire: Command, cluster: ScriptedBrokers) -> None:
     abort = ("transactions", "abort", "orders-0", "--start-offset", "7", *at(cluster))
-    assert kwire(*abort).error.endswith("Nobody can be asked here: add --yes.")
+    assert kwire(*abort).error.endswith("Not a terminal: confirm with --yes.")
     assert kwire(*abort, "--dry-run").code == 0
     assert not cluster.nodes[0].requests(markers.WriteTxnMarkersRequest)
     assert kwire(*abort, "--yes").code == 0
@@ -196,7 +196,7 @@ def test_an_id_that_does_not_exist_is_not_made_by_fencing_it(
         (["abort", "a-0", "--producer-id", "5"], "give --start-offset, or --producer-id"),
         (["abort", "a-0", "--start-offset", "7", "--producer-id", "5"], "give --start-offset, or"),
         (["abort", "a-0", "--topic", "b", "--partition", "1"], "name one partition"),
-        (["fence", "b"], "Nobody can be asked here: add --yes."),
+        (["fence", "b"], "Not a terminal: confirm with --yes."),
     ],
 )
 def test_wrong_usage_is_exit_code_2(kwire: Command, words: list[str], sentence: str) -> None:

@@ -32,6 +32,7 @@ from kwire.net.quorum_request import quorum_request
 from kwire.net.sasl import Credentials, Mechanism
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE, Command
+from tests.support.cli.demo_run import free_ports
 from tests.support.eventually import eventually
 from tests.support.logdir.batches import NO_OP, batch
 from tests.support.paths import ROOT
@@ -229,7 +230,8 @@ def test_a_directory_that_kwire_cannot_lead_is_refused_at_the_start(
     assert run.error == (
         "zookeeper.metadata.migration.enable is true, but at metadata.version 4.3-IV0 no broker can"
         " migrate from ZooKeeper: format the directories of all controllers with the brokers'"
-        " inter.broker.protocol.version, such as --release-version 3.9"
+        " inter.broker.protocol.version, such as"
+        " `kwire storage format --release-version 3.9`"
     )
 
 
@@ -247,8 +249,9 @@ def test_a_migration_without_an_address_of_zookeeper_is_refused(
 
 def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    ports = free_ports(3)
     with subprocess.Popen(
-        [str(KWIRE), "controller", "quorum", "-n", "3"],
+        [str(KWIRE), "controller", "quorum", "-n", "3", "--ports", str(ports)],
         env=environment,
         stdout=PIPE,
         stderr=PIPE,
@@ -256,7 +259,8 @@ def test_a_quorum_says_how_to_join_it_and_leaves_nothing_behind(tmp_path: Path) 
     ) as run:
         assert run.stdout
         told = "".join(run.stdout.readline() for _ in range(3))
-        assert re.search(r"bootstrap\.servers=(127\.0\.0\.1:\d+,){2}127\.0\.0\.1:\d+\n", told)
+        addresses = ",".join(f"127.0.0.1:{port}" for port in range(ports, ports + 3))
+        assert f"bootstrap.servers={addresses}\n" in told
         assert len(list(tmp_path.glob("kwire-quorum-*/node-300*"))) == 3
         run.send_signal(signal.SIGINT)
         rest = run.communicate(timeout=60)[1]

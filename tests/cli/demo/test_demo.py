@@ -9,6 +9,7 @@ from subprocess import PIPE
 
 import pytest
 
+from kwire.capture import read_capture
 from tests.support.cli.command import KWIRE, Command
 from tests.support.cli.demo_run import (
     SESSION,
@@ -24,9 +25,11 @@ WATCH = r"kwire watch (127\.0\.0\.1:\d+)"
 
 
 def test_the_demo_needs_no_java(tmp_path: Path) -> None:
-    with start_demo([*DEMO, "--seconds", "0"], tmp_path) as run:
+    capture = tmp_path / "demo.avro"
+    with start_demo([*DEMO, "--seconds", "0", "-w", str(capture)], tmp_path) as run:
         out, _ = run.communicate(timeout=120)
     assert run.returncode == 0, out
+    assert len([*read_capture(capture)]) > 100
     assert session_apis(out) == SESSION
     assert re.search(r"^\d\d:.* → 300\d +ControllerRegistration v", out, re.MULTILINE)
     assert "voters 3000,3001,3002,3003, leader" in out

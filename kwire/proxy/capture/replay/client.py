@@ -63,7 +63,7 @@ class Targets:
         node = flow.connection.node_id
         address = self.addresses.get(node) or self.addresses.get(None)
         if address is None:
-            raise InvalidValue(f"nothing stands for node {node}: give --target {node}@HOST:PORT")
+            raise InvalidValue(f"nothing stands for node {node}: give `targets` {node}@HOST:PORT")
         return address
 
 

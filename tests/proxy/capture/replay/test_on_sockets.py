@@ -120,7 +120,9 @@ async def test_the_nodes_addresses_become_the_servers() -> None:
 
 
 async def test_nobody_there_and_nobody_named_are_told() -> None:
-    with pytest.raises(InvalidValue, match=r"nothing stands for node 1: give --target 1@HOST:PORT"):
+    with pytest.raises(
+        InvalidValue, match=r"nothing stands for node 1: give `targets` 1@HOST:PORT"
+    ):
         await outcomes([metadata("a", 1)], Targets(addresses={2: Address("127.0.0.1", 1)}))
     nobody = Targets(addresses={None: Address("127.0.0.1", 1)})
     (failed,) = await outcomes([metadata("a", 1)], nobody)
