@@ -163,7 +163,7 @@ def _controllers(size: int, records: int) -> Iterator[tuple[list[Address], int]]
 async def _prepare(size: int, records: int, folder: Path) -> tuple[Quorum, int]:
     quorum = Quorum(size, folder=folder, properties=SETTINGS)
     await quorum.start()
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     epoch, end = leader.raft.epoch, leader.raft.end_offset
     for node in quorum.nodes.values():
         await node.metadata.until(lambda node=node: node.metadata.offset >= end)  # type: ignore[misc]

@@ -187,6 +187,8 @@ def removal(
     1. The id, and the directory id if one is given, must be those of a voter (127 otherwise).
     2. A leader may be removed; it resigns, and another voter is elected: a warning.
     3. A majority of those that remain must be fetching.
+    4. If no more than a majority fetches then, the quorum stands still at the next failure: a
+       warning.
     """
     voter = next((voter for voter in quorum.voters if voter.replica_id == voter_id), None)
     # 1.
@@ -196,8 +198,11 @@ def removal(
         if voter_id == quorum.leader_id:
             text = f"controller {voter_id} leads: it resigns, and another voter is elected"
             checks.append(VoterChangeCheck(CheckVerdict.WARNING, text))
+        remaining = [other for other in quorum.voters if other is not voter]
         # 3.
-        checks += _majority(quorum, [other for other in quorum.voters if other is not voter])
+        checks += _majority(quorum, remaining)
+        # 4.
+        checks += _no_spare(quorum, remaining)
     inferred = voter.replica_directory_id if voter else None
     return VoterChangePlan(
         voter_id=voter_id, directory_id=directory_id or inferred, checks=tuple(checks)
@@ -307,6 +312,17 @@ def _majority(quorum: QuorumInfo, voters: Sequence[ReplicaState]) -> Iterator[Vo
         yield _problem(f"{text}: start {down} first")
     else:
         yield VoterChangeCheck(CheckVerdict.FINE, text)
+
+
+def _no_spare(quorum: QuorumInfo, voters: Sequence[ReplicaState]) -> Iterator[VoterChangeCheck]:
+    """Warn if every voter that will fetch is needed for a majority."""
+    fetching = sum(not is_silent(quorum, voter) for voter in voters)
+    if fetching == len(voters) // 2 + 1:
+        text = (
+            f"no failure is tolerated afterwards: {fetching} of {len(voters)} voters fetch, and all"
+            " of them are needed; add another controller to the voters"
+        )
+        yield VoterChangeCheck(CheckVerdict.WARNING, text)
 
 
 def is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:

@@ -74,7 +74,7 @@ class BackgroundQuorum:
 
     def wait_for_leader(self) -> int:
         """Return the id of the active controller as soon as there is one; TimeoutError if not."""
-        return self.run(self.quorum.wait_for_leader).node_id
+        return self.run(self.quorum.wait_for_leader)
 
     def kill(self, node_id: int) -> None:
         """Stop a controller or a broker at once, as a power cut would."""

@@ -266,7 +266,11 @@ class Quorum:
             raise InvalidValue(f"controller {node_id} does not run: restart it first")
         return self.nodes[node_id]
 
-    async def wait_for_leader(self, timeout: float = READY) -> ControllerNode:
+    async def wait_for_leader(self, timeout: float = READY) -> int:
+        """Return the id of the active controller as soon as there is one; TimeoutError if not."""
+        return (await self.active_controller(timeout)).node_id
+
+    async def active_controller(self, timeout: float = READY) -> ControllerNode:
         """Return the active controller as soon as there is one that has committed the records with
         which a cluster begins; TimeoutError if there is none.
         """

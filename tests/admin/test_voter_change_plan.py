@@ -182,12 +182,15 @@ def test_an_addition_needs_a_majority_of_the_larger_set() -> None:
 
 def test_a_removal_infers_the_directory_id() -> None:
     change = removal(quorum(*THREE), 2)
-    assert (change.directory_id, change.problems, change.warnings) == (UUID(int=2), (), ())
+    assert (change.directory_id, change.problems) == (UUID(int=2), ())
 
 
 def test_removing_the_leader_is_a_warning() -> None:
-    assert removal(quorum(*THREE), 1).warnings == (
-        "controller 1 leads: it resigns, and another voter is elected",
+    leads, no_spare = removal(quorum(*THREE), 1).warnings
+    assert leads == "controller 1 leads: it resigns, and another voter is elected"
+    assert no_spare == (
+        "no failure is tolerated afterwards: 2 of 2 voters fetch, and all of them are needed; add"
+        " another controller to the voters"
     )
 
 
@@ -201,6 +204,8 @@ def test_a_removal_must_leave_a_majority() -> None:
     one_down = (leader(), replica(2), replica(3, silent=True))
     assert problem(removal(quorum(*one_down), 2)).startswith("1 of 2 voters would fetch, 2 are")
     assert not removal(quorum(*one_down), 3).problems
+    five = removal(quorum(*THREE, replica(4), replica(5)), 4)
+    assert (five.problems, five.warnings) == ((), ())
     assert problem(removal(quorum(leader()), 1)) == "the last voter cannot be removed"
 
 

@@ -86,7 +86,7 @@ async def test_it_enters_the_log_of_real_kafka_by_a_snapshot(own_cluster: OwnClu
 @in_virtual_time
 async def test_it_finds_the_next_leader() -> None:
     async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
-        first = await quorum.wait_for_leader()
+        first = await quorum.active_controller()
         # One address is enough: the others are found through the leader that nodes name.
         start = [Address(*quorum.addresses[first.node_id])]
         start += [Address(*address) for address in quorum.addresses.values()]

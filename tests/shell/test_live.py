@@ -41,7 +41,7 @@ async def followed(*controllers: Address) -> AsyncIterator[LiveSource]:
 
 async def test_it_follows_the_quorum_and_goes_back_in_its_log(tmp_path: Path) -> None:
     async with Quorum(3, folder=tmp_path, properties=QUICK) as quorum, asyncio.timeout(60):
-        first = await quorum.wait_for_leader()
+        first = await quorum.active_controller()
         async with followed(*addresses(quorum)) as live:
             session = Session(live)
             found = await eventually(

@@ -28,9 +28,11 @@ def test_a_controller_can_be_killed_and_started_again() -> None:
         "controller.quorum.fetch.timeout.ms": "1000",
     }
     with BackgroundQuorum(3, properties=quick) as background:
-        leader = background.run(background.quorum.wait_for_leader)
+        leader = background.run(background.quorum.active_controller)
+        waited = background.run(background.quorum.wait_for_leader)
+        assert background.wait_for_leader() == waited == leader.node_id
         background.kill(leader.node_id)
-        other = background.run(background.quorum.wait_for_leader)
+        other = background.run(background.quorum.active_controller)
         assert other.node_id != leader.node_id
         background.start_node(leader.node_id)
         assert sorted(background.quorum.nodes) == [3000, 3001, 3002]

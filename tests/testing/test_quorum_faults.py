@@ -26,7 +26,7 @@ async def other_leader(quorum: Quorum, former: int) -> int:
 @in_virtual_time
 async def test_a_partitioned_leader_is_replaced_and_follows_when_the_links_are_mended() -> None:
     async with Quorum(3, network=True) as quorum:
-        former = (await quorum.wait_for_leader()).node_id
+        former = await quorum.wait_for_leader()
         node = quorum.nodes[former]
         quorum.partition({former})
         successor = await other_leader(quorum, former)
@@ -42,7 +42,7 @@ async def test_a_partitioned_leader_is_replaced_and_follows_when_the_links_are_m
 @in_virtual_time
 async def test_a_follower_that_cannot_ask_is_not_counted_and_the_leader_stays() -> None:
     async with Quorum(3, network=True) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         follower = next(id for id in quorum.nodes if id != leader.node_id)
         epoch = leader.raft.epoch
         quorum.one_way({follower}, {leader.node_id})
@@ -54,7 +54,7 @@ async def test_a_follower_that_cannot_ask_is_not_counted_and_the_leader_stays() 
 @in_virtual_time
 async def test_a_paused_leader_answers_nothing_is_replaced_and_then_answers() -> None:
     async with Quorum(3) as quorum:
-        former = await quorum.wait_for_leader()
+        former = await quorum.active_controller()
         async with await Connection.open(*quorum.addresses[former.node_id]) as client:
             request = DescribeClusterRequest(endpoint_type=2)
             await client.send(request)
@@ -105,7 +105,7 @@ async def test_faults_of_nodes_that_are_not_there_are_refused_in_a_sentence() ->
         with pytest.raises(InvalidValue, match="controller 3000 does not run: restart it first"):
             await quorum.kill(3000)
         await quorum.restart(3000)
-        assert (await quorum.wait_for_leader()).node_id == 3000
+        assert await quorum.wait_for_leader() == 3000
     async with Quorum(1, network=True) as quorum:
         with pytest.raises(InvalidValue, match="the network has no node 9"):
             quorum.partition({3000}, {9})
@@ -114,7 +114,7 @@ async def test_faults_of_nodes_that_are_not_there_are_refused_in_a_sentence() ->
 @in_virtual_time
 async def test_a_follower_whose_fetches_fail_asks_for_votes_until_the_fault_ends() -> None:
     async with Quorum(3, network=True) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         follower = next(id for id in quorum.nodes if id != leader.node_id)
         fault = quorum.faults.on("Fetch", client=f"raft-client-{follower}").close()
         await asyncio.sleep(4)
@@ -131,7 +131,7 @@ async def test_a_follower_whose_fetches_fail_asks_for_votes_until_the_fault_ends
 @in_virtual_time
 async def test_a_black_hole_hides_a_voter_from_the_others() -> None:
     async with Quorum(3, network=True) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         follower = next(id for id in quorum.nodes if id != leader.node_id)
         hole = quorum.faults.blackhole(client=f"raft-client-{follower}")
         await asyncio.sleep(10)

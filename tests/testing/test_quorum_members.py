@@ -46,5 +46,5 @@ async def test_a_directory_is_formatted_once(tmp_path: Path) -> None:
         member = quorum.members[3000]
         before = (member.folder / META_PROPERTIES).read_bytes()
         await quorum.restart(3000)
-        assert (await quorum.wait_for_leader()).node_id == 3000
+        assert await quorum.wait_for_leader() == 3000
         assert (member.folder / META_PROPERTIES).read_bytes() == before

@@ -168,6 +168,9 @@ def _summary(document: RunDocument, expectations: Expectations) -> Iterator[str]
         of = harmless(expectations.server)
         ids = ", ".join(unexpected)
         yield f"Not as expected of {of}: {ids}" if unexpected else f"All as expected of {of}."
+        if outside := len(expectations.outside(document)):
+            were = "was" if outside == 1 else "were"
+            yield f"{_number(outside)} of the expectations {were} not part of this run."
 
 
 def _behind(start: str, text: str, indent: int) -> Iterator[str]:

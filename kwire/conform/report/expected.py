@@ -92,6 +92,15 @@ class Expectations:
         """Yield the ids of checks that are not as expected."""
         return (check.id for check in checks if self.judge(check).is_unexpected)
 
+    def outside(self, checks: Iterable[CheckPart]) -> list[str]:
+        """Return the ids that were expected of checks which are not among these."""
+        there = {check.id for check in checks}
+        return [
+            name
+            for name in self.verdicts
+            if name not in there and name.rpartition("/")[0] not in there
+        ]
+
     def expects_death(self, checks: Iterable[CheckPart]) -> bool:
         """True if the server died of a check as expected: then others could not be run."""
         died = ConformanceVerdict.DIED

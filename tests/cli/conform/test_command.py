@@ -157,6 +157,12 @@ def test_expectations_decide_about_the_exit_code(kwire: Command, node: str, tmp_
     assert run.code == 1
     assert "unexpected FAIL expected: it is old" in run.out
     assert f"Not as expected of fixed: {FIRST}" in run.out
+    assert "not part of this run" not in run.out
+    more = "pairs/answers/1/Fetch-v12: {verdict: FAIL, why: it is old}"
+    file.write_text(f"server: fixed\nchecks: {{{more}}}")
+    run = kwire("conform", node, FIRST, "--expect", str(file))
+    assert run.code == 0
+    assert "All as expected of fixed.\n1 check of the expectations was not part of" in run.out
 
 
 def test_the_bytes_of_a_check_are_decoded(kwire: Command, node: str) -> None:

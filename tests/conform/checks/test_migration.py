@@ -41,7 +41,7 @@ def checks() -> dict[str, Check]:
 
 
 async def run_on(quorum: Quorum, check_id: str) -> CheckResult:
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     host, port = quorum.addresses[leader.node_id]
     target = await examine_target(Address(host, port), role=ServerRole.CONTROLLER)
     return await run_check(checks()[check_id], target)

@@ -232,7 +232,7 @@ async def test_kafkas_tool_makes_and_removes_acls_through_a_broker_and_at_a_cont
 
             await acls("--add", *topic)
             await acls("--add", *topic, "--resource-pattern-type", "prefixed", controller=True)
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             found = leader.metadata.image.acls.by_id.values()
             assert {(acl.principal, acl.pattern_type, acl.operation) for acl in found} == {
                 (ALICE, 3, 3),

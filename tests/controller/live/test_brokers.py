@@ -46,7 +46,7 @@ async def test_a_broker_registers_creates_topics_and_serves_producers_and_groups
     await asyncio.to_thread(create, bootstrap, "numbers", 3, 1)
     await asyncio.to_thread(produce, bootstrap, "numbers", 30)
     assert await asyncio.to_thread(consume, bootstrap, "numbers", 30) == list(range(30))
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     names = {topic.name for topic in leader.metadata.image.topics.by_id.values()}
     assert names == {"numbers", "__consumer_offsets"}
 
@@ -72,7 +72,7 @@ async def test_a_broker_that_dies_loses_leadership_and_gets_it_back_with_its_rep
     assert await asyncio.to_thread(consume, both, "numbers", 20) == expected
 
     await asyncio.to_thread(create, both, "shared", 4, 2)
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     shared = leader.metadata.image.topics.topic("shared")
     assert shared is not None
     assert {partition.leader for partition in shared.partitions.values()} == {1, 2}
@@ -89,7 +89,7 @@ async def test_clients_do_not_notice_that_another_controller_leads(
     bootstrap = str(broker.broker_address)
     await asyncio.to_thread(create, bootstrap, "before", 1, 1)
     for turn in range(3):
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         await leader.kill()
         await quorum.wait_for_leader()
         await asyncio.to_thread(create, bootstrap, f"after-{turn}", 1, 1)
@@ -123,7 +123,7 @@ async def test_kafkas_own_tools_describe_and_change_topics(quorum: Quorum, java:
     assert "retention.ms=1000" in told.stdout
     told = await asyncio.to_thread(broker.tool, topics, *server, "--delete", "--topic", "t")
     assert told.returncode == 0, told.stderr
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     assert [topic.name for topic in leader.metadata.image.topics.by_id.values()] == []
 
 

@@ -273,7 +273,7 @@ async def test_one_replica_is_enough_whoever_leads_when_its_broker_dies(kafka: L
         joining = {"controller.quorum.auto.join.enable": "true"}
         java = {id: nodes.make(id, "controller", joining) for id in (3200, 3201)}
         broker = nodes.make(1, "broker")
-        ours = await quorum.wait_for_leader()
+        ours = await quorum.active_controller()
         for id, node in java.items():
             await asyncio.to_thread(node.start)
             await until_voters(ours, {3000, *range(3200, id + 1)})

@@ -169,7 +169,7 @@ async def test_a_leader_proposes_active_replicas_only_and_reverts_what_is_refuse
     """
     both = ",".join(str(node.broker_address) for node in brokers.values())
     await asyncio.to_thread(create, both, TOPIC, 1, 2)
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     leading = partition_of(leader).leader
     following = next(id for id in brokers if id != leading)
     # 1.

@@ -188,7 +188,7 @@ async def test_a_controller_of_4_4_and_kwires_answer_alike(own_cluster: OwnClust
     theirs = await answers(at.host, at.port, cluster.cluster_id, 3000)
     their_codes = await placements((at.host, at.port), cluster.cluster_id)
     async with Quorum(1, release="4.4") as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         await leader.metadata.until(lambda: 3000 in leader.metadata.image.cluster.controllers)
         host, port = quorum.addresses[3000]
         ours = await answers(host, port, quorum.cluster_id, 3000)

@@ -57,7 +57,7 @@ async def test_a_controller_of_kafkas_joins_a_quorum_of_kwires_and_outlives_it(
         try:
             joining = java.make(3200, "controller", {"controller.quorum.auto.join.enable": "true"})
             await asyncio.to_thread(joining.start)
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             await until_voters(leader, {3000, 3001, 3200})
             await until_caught_up(leader, 3200)
 
@@ -78,7 +78,7 @@ async def test_kafkas_own_tool_adds_and_removes_a_controller_of_kafkas(kafka: La
         try:
             joining = java.make(3200, "controller")
             await asyncio.to_thread(joining.start)
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             await until_caught_up(leader, 3200)
             assert "Added controller 3200" in await asyncio.to_thread(add_controller, joining)
             await until_voters(leader, {3000, 3001, 3002, 3200})

@@ -140,7 +140,7 @@ async def test_a_client_is_denied_until_its_certificates_name_has_acls(
             await eventually(lambda: alice.codes(at), lambda codes: codes == (unknown, 0))
             assert await alice.codes(at, validate_only=False) == (unknown, 0)
             assert await asyncio.to_thread(alice.produce, at) == 0
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             principals = {acl.principal for acl in leader.metadata.image.acls.by_id.values()}
             assert principals == {"User:CN=alice"}
         finally:

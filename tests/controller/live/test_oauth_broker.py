@@ -68,7 +68,7 @@ async def test_a_broker_with_a_signed_token_registers_and_serves(
             await asyncio.to_thread(produce, at, "signed", 20)
             assert await asyncio.to_thread(consume, at, "signed", 20) == list(range(20))
             # The token is good at whoever leads.
-            await (await quorum.wait_for_leader()).kill()
+            await (await quorum.active_controller()).kill()
             await quorum.wait_for_leader()
             await asyncio.to_thread(create, at, "signed-again", partitions=1, replicas=1)
         finally:
@@ -83,7 +83,7 @@ async def test_a_broker_with_another_issuers_token_does_not_register(
     forged = TokenIssuer().token(BROKER)
     token.write_text(forged)
     async with Quorum(1, properties=controllers(key_set)) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         java = JavaNodes(kafka, quorum)
         try:
             broker = java.make(1, "broker", broker_properties(token), jvm=allowed(token))

@@ -89,7 +89,7 @@ async def test_a_broker_of_kafkas_boots_over_sasl_and_serves_clients(
             # Kafka's tool and kwire's admin client log in by the same file.
             good = client_properties(tmp_path / "good", mechanism, ALICE_PASSWORD)
             code, told = await asyncio.to_thread(asked, broker, quorum, good)
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             assert code == 0, told
             assert re.search(rf"LeaderId:\s+{leader.node_id}\b", told)
             security = read_security(Path(good))
@@ -141,7 +141,7 @@ async def test_a_controller_of_kafkas_joins_over_sasl_and_tls_and_outlives_the_l
             own = {**listener, **written, "controller.quorum.auto.join.enable": "true"}
             joining = java.make(3200, "controller", own)
             await asyncio.to_thread(joining.start)
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             await until_voters(leader, {3000, 3001, 3200})
             # A controller of Kafka's that has not read that it votes refuses every pre-vote.
             login = plain() if mechanism == "PLAIN" else scram(Mechanism.SCRAM_SHA_256)

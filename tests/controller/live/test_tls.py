@@ -33,7 +33,7 @@ async def test_a_broker_boots_and_creates_a_topic_over_mutual_tls(kafka: Launche
             await asyncio.to_thread(broker.start)
             await until_broker(quorum, 1, active=True)
             await asyncio.to_thread(create, str(broker.broker_address), "sealed")
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             assert leader.metadata.image.topics.topic("sealed") is not None
         finally:
             await asyncio.to_thread(java.close)

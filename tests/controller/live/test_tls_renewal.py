@@ -110,7 +110,7 @@ async def test_kafkas_controller_reconnects_to_renewed_certificates(
         try:
             joining = java.make(JAVA, "controller", authorities.of_java)
             await asyncio.to_thread(joining.start)
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             await until_voters(leader, {3000, 3001, JAVA})
             trusted = authorities.client(first, second)
             await until_caught_up(leader, JAVA, tls=trusted)

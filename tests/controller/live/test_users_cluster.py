@@ -42,17 +42,17 @@ async def test_clients_work_through_every_fault(kafka: Launcher, version: str) -
             found = await asyncio.to_thread(consume, servers, "t", count)
             assert found == sorted((count // 10) * list(range(10)))
 
-        leader = (await quorum.wait_for_leader()).node_id
+        leader = await quorum.wait_for_leader()
         await quorum.kill(leader)
         await works(10)
         await quorum.restart(leader)
-        leader = (await quorum.wait_for_leader()).node_id
+        leader = await quorum.wait_for_leader()
         await quorum.pause(leader, 4)
         await works(20)
         quorum.partition({1}, {2})
         await works(30)
         quorum.heal()
-        quorum.slow_disk((await quorum.wait_for_leader()).node_id, 0.2)
+        quorum.slow_disk(await quorum.wait_for_leader(), 0.2)
         await quorum.pause(1, 3)
         await works(40)
         await quorum.kill(2)

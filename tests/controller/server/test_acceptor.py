@@ -158,7 +158,7 @@ async def test_limits_are_altered_while_the_node_runs(
 ) -> None:
     """Cluster-wide and of a node, as DynamicBrokerConfig has them (SocketServer.reconfigure)."""
     async with Quorum(1, properties={"max.connections.per.ip": "500"}) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         assert leader.quotas.limits == ConnectionLimits(per_address=500, inter_broker="PLAINTEXT")
         port = quorum.members[3000].port
         async with await Connection.open("127.0.0.1", port) as connection:

@@ -60,9 +60,9 @@ async def test_a_quorum_logs_who_was_elected_and_who_resigned(
 ) -> None:
     caplog.set_level(logging.INFO, LOGGER)
     async with Quorum(3) as quorum:
-        old = await quorum.wait_for_leader()
+        old = await quorum.active_controller()
         await old.stop()
-        new = await quorum.wait_for_leader()
+        new = await quorum.active_controller()
         won = [record.node_id for record in logged(caplog) if record.event == "ElectionWon"]
         assert won == [old.node_id, new.node_id]
         (resigned,) = (record for record in logged(caplog) if record.event == "LeaderResigned")

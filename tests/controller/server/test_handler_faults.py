@@ -75,7 +75,7 @@ def handled_by(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 async def node() -> AsyncIterator[ControllerNode]:
     async with Quorum(1, metered=True) as quorum:
-        yield await quorum.wait_for_leader()
+        yield await quorum.active_controller()
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ async def test_after_a_fault_due_work_is_done_later(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with Quorum(1) as quorum, asyncio.timeout(60):
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         with monkeypatch.context() as patched:
             patched.setattr(node.metadata.controller, "begin_tick", raises)
             await asyncio.sleep(5)

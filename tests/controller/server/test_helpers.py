@@ -49,7 +49,7 @@ async def test_a_limit_of_a_host_that_is_no_name_leaves_later_ones_in_force(
     host: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with Quorum(1) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         await alter(leader, f"{host}:3")
         await alter(leader, "127.0.0.9:7")
         await eventually(lambda: limit_of_an_address(leader), lambda limit: limit == 7)
@@ -59,10 +59,10 @@ async def test_a_limit_of_a_host_that_is_no_name_leaves_later_ones_in_force(
 @in_virtual_time
 async def test_a_quorum_that_is_told_to_take_no_connections_goes_on() -> None:
     async with Quorum(3) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         await alter(leader, "0", "max.connections")
         await asyncio.sleep(5)
-        assert await quorum.wait_for_leader() is leader
+        assert await quorum.active_controller() is leader
         await alter(leader, "127.0.0.9:7")
 
 
@@ -81,7 +81,7 @@ async def test_a_helper_that_fails_is_told_and_begins_anew(
 
     monkeypatch.setattr(LimitsReloader, "run", run_once_it_can)
     async with Quorum(1) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         await alter(leader, "127.0.0.9:7")
         await asyncio.sleep(node_module.HELPER_PAUSE + 1)
         assert await limit_of_an_address(leader) == 7
@@ -94,7 +94,7 @@ async def test_two_controllers_of_one_id_are_told_and_do_not_fill_the_log(
 ) -> None:
     properties = {"metadata.max.idle.interval.ms": "0"}
     async with Quorum(1, cluster_id=CLUSTER, properties=properties) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         configs = [twin_config(tmp_path / name, quorum.bootstrap_controllers) for name in "ab"]
         with caplog.at_level(logging.WARNING, "kwire.controller.server.registration"):
             async with ControllerNode(configs[0]), ControllerNode(configs[1]):

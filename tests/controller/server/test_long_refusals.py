@@ -30,7 +30,7 @@ LOOP = threading.main_thread()
 async def asked(request: Request, *, leader: bool) -> Any:
     """Return the answer of a controller that leads, or of one that does not."""
     async with Quorum(1) as quorum:
-        node_id = (await quorum.wait_for_leader()).node_id
+        node_id = await quorum.wait_for_leader()
         if not leader:
             node_id = quorum.add_member(3001).node_id
             await quorum.start_node(node_id)

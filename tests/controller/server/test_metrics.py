@@ -107,7 +107,7 @@ async def test_the_state_is_the_one_that_stands_at_1() -> None:
 @in_virtual_time
 async def test_a_quorum_that_just_elected_its_leader_has_latencies_and_rates() -> None:
     async with served(3) as (quorum, port):
-        leader = (await quorum.wait_for_leader()).node_id
+        leader = await quorum.wait_for_leader()
         follower = next(id for id in quorum.nodes if id != leader)
         node = quorum.nodes[follower]
         await node.metadata.until(lambda: bool(node.metadata.image.features.levels))

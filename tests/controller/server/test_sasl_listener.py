@@ -43,7 +43,7 @@ from tests.support.virtual_time import in_virtual_time
 async def test_controllers_elect_a_leader_over_sasl_and_an_admin_asks_it(mechanism: str) -> None:
     properties = sasl_listener(mechanism)
     async with Quorum(3, properties=properties, scram=FIRST_CREDENTIALS) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         login = Credentials(mechanism=Mechanism(mechanism), username=ADMIN, password=ADMIN_PASSWORD)
         async with AdminClient(
             bootstrap_controllers=quorum.bootstrap_controllers, security=Security(sasl=login)

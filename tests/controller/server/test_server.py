@@ -29,7 +29,7 @@ QUICK = {
 
 async def agreed(quorum: Quorum) -> None:
     """Wait until every running controller has the leader's whole log, committed."""
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     async with asyncio.timeout(PATIENCE):
         for node in quorum.nodes.values():
             await reached(node, leader.raft.end_offset)
@@ -55,10 +55,10 @@ async def test_three_controllers_elect_one_and_begin_with_the_bootstrap_records(
 async def test_a_leader_that_stops_hands_over_at_once() -> None:
     properties = {"controller.quorum.fetch.timeout.ms": str(10 * 1000 * int(PATIENCE))}
     async with Quorum(3, properties=properties) as quorum:
-        old = await quorum.wait_for_leader()
+        old = await quorum.active_controller()
         async with asyncio.timeout(PATIENCE):
             await old.stop()
-            new = await quorum.wait_for_leader()
+            new = await quorum.active_controller()
         assert new.node_id != old.node_id
 
 
@@ -66,9 +66,9 @@ async def test_a_leader_that_stops_hands_over_at_once() -> None:
 async def test_a_killed_leader_is_replaced_and_comes_back_with_its_log() -> None:
     async with Quorum(3, properties=QUICK) as quorum:
         await agreed(quorum)
-        old = await quorum.wait_for_leader()
+        old = await quorum.active_controller()
         await old.kill()
-        new = await quorum.wait_for_leader()
+        new = await quorum.active_controller()
         assert new.raft.epoch > old.raft.epoch
         back = await quorum.start_node(old.node_id)
         await agreed(quorum)
@@ -82,13 +82,13 @@ async def test_a_killed_leader_is_replaced_and_comes_back_with_its_log() -> None
 async def test_a_whole_quorum_comes_back_with_its_metadata() -> None:
     async with Quorum(3, properties=QUICK) as quorum:
         await agreed(quorum)
-        epoch = (await quorum.wait_for_leader()).raft.epoch
+        epoch = (await quorum.active_controller()).raft.epoch
         for node in list(quorum.nodes.values()):
             await node.kill()
         for node_id in quorum.members:
             await quorum.start_node(node_id)
         await agreed(quorum)
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         assert leader.raft.epoch > epoch
         assert leader.metadata.image.features.levels[METADATA_VERSION] == 30
 
@@ -96,7 +96,7 @@ async def test_a_whole_quorum_comes_back_with_its_metadata() -> None:
 @in_virtual_time
 async def test_without_a_majority_nobody_leads() -> None:
     async with Quorum(3, properties=QUICK) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         for node in list(quorum.nodes.values()):
             if node is not leader:
                 await node.kill()
@@ -117,7 +117,7 @@ async def test_the_leader_describes_the_quorum() -> None:
     )
     async with Quorum(3, properties=QUICK) as quorum:
         await agreed(quorum)
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         host, port = quorum.addresses[leader.node_id]
         async with await Connection.open(host, port) as connection:
             answer = await connection.send(asked)
@@ -168,7 +168,7 @@ async def test_a_controller_that_joins_late_begins_with_a_snapshot() -> None:
         "metadata.max.idle.interval.ms": "20",
     }
     async with Quorum(1, properties=QUICK | small) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         async with asyncio.timeout(PATIENCE):
             await leader.metadata.until(lambda: leader.log.start_offset > 0)
         member = quorum.add_member(3005)
@@ -189,7 +189,7 @@ async def test_a_disk_that_fails_stops_the_node_and_nothing_is_acknowledged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with Quorum(1, properties=QUICK) as quorum:
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
 
         def broken() -> None:
             raise StorageFailed("no space left on device")

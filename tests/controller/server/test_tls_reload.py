@@ -101,7 +101,7 @@ async def alter(node: ControllerNode, stores: Stores, name: str, value: str) -> 
 async def test_a_setting_that_stays_the_same_has_the_file_read_again(tmp_path: Path) -> None:
     stores = Stores(tmp_path)
     async with Quorum(1, properties=stores.properties) as quorum:
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         port = node.config.listeners[0].port
         assert await shown(node, stores) == stores.serial
         async with await Connection.open("127.0.0.1", port, ssl=stores.context()) as older:
@@ -119,7 +119,7 @@ async def test_a_file_that_changes_is_read_without_a_setting(
     monkeypatch.setattr(tls_reload, "FILE_CHECK", 0.05)
     stores = Stores(tmp_path)
     async with Quorum(3, properties=stores.properties) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         serial = stores.renew("127.0.0.1", "localhost")
         for node in quorum.nodes.values():
             await until_shown(node, stores, serial)
@@ -141,7 +141,7 @@ async def test_a_store_that_is_no_file_leaves_the_old_one_and_is_not_waited_for(
         location = str(tmp_path / "pipe")
         os.mkfifo(location)
     async with Quorum(1, properties=stores.properties) as quorum:
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         await alter(node, stores, KEYSTORE, location)
         await eventually(lambda: told in caplog.text, timeout=10)
         assert await shown(node, stores) == stores.serial
@@ -169,7 +169,7 @@ async def test_a_bad_store_leaves_the_old_one_and_is_told_once(
 
     stores = Stores(tmp_path)
     async with Quorum(1, properties=stores.properties) as quorum:
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         serial = stores.serial
         spoil(stores)
         with caplog.at_level(logging.WARNING, "kwire.controller.server.tls_reload"):

@@ -46,11 +46,11 @@ def state(quorum: Quorum) -> str:
 async def dual_writing(quorum: Quorum) -> ControllerNode:
     """Return the leader as soon as it writes to both sides."""
     await eventually(lambda: state(quorum), lambda name: name == "DUAL_WRITE")
-    return await quorum.wait_for_leader()
+    return await quorum.active_controller()
 
 
 async def create(quorum: Quorum, *names: str) -> None:
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     topics = [CreatableTopic(name=name, num_partitions=2, replication_factor=1) for name in names]
     async with await Connection.open(*quorum.addresses[leader.node_id]) as client:
         answer = await client.send(CreateTopicsRequest(topics=topics))
@@ -133,7 +133,7 @@ async def test_the_other_controllers_take_over_one_after_the_other(
         await eventually(
             lambda: cluster.topics, lambda names: names == ["old", "topic-0", "topic-1", "topic-2"]
         )
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         features = leader.metadata.image.features
         assert features.zk_migration_state == ZkMigrationState.MIGRATION
 
@@ -166,7 +166,7 @@ async def test_each_answer_of_zookeeper_may_be_lost_once(
 async def test_a_node_that_stands_still_goes_on_where_it_was(cluster: ZooKeeperBrokers) -> None:
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         node.suspend()
         await asyncio.sleep(0.3)
         before = state(quorum)
@@ -198,7 +198,7 @@ async def test_a_topic_without_an_id_is_named_and_nothing_is_written(
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
         await eventually(lambda: "ancient" in caplog.text)
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         assert state(quorum) == "WAIT_FOR_BROKERS"
         assert leader.metadata.controller.ahead.image.before is None
         assert ControllerZnode.parse(cluster.zookeeper.read("/controller").data).broker_id == 1
@@ -228,7 +228,7 @@ async def test_a_znode_that_cannot_be_read_is_named_and_nothing_is_copied(
     async with cluster.quorum() as quorum:
         cluster.start_brokers(quorum)
         await eventually(lambda: path in caplog.text)
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         assert state(quorum) == until
         image = leader.metadata.controller.ahead.image
         assert image.features.zk_migration_state is ZkMigrationState.PRE_MIGRATION

@@ -48,7 +48,7 @@ async def test_every_name_of_a_migration_is_one_of_kafka_3_9() -> None:
 
 async def test_a_migration_shows_its_state_and_how_far_zookeeper_is_behind() -> None:
     async with migrating_quorum() as quorum:
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         collector = NodesCollector(lambda: quorum.nodes.values())
         before = values(list(collector.collect()), node_id="3000")
         driver_of(node).sensors.dual_write_offset = node.metadata.offset - 3

@@ -93,7 +93,7 @@ def log_since(node: ControllerNode, offset: int) -> list[str]:
 
 
 async def test_a_copy_is_shown_as_a_whole_when_it_is_complete(quorum: Quorum) -> None:
-    node = await quorum.wait_for_leader()
+    node = await quorum.active_controller()
     migration, epoch = MigrationWriter(node.metadata, node.runtime), node.raft.epoch
     start = node.raft.end_offset
 
@@ -122,7 +122,7 @@ async def test_a_copy_is_shown_as_a_whole_when_it_is_complete(quorum: Quorum) ->
 
 async def test_a_long_batch_is_written_as_a_short_one(quorum: Quorum) -> None:
     """It is applied and encoded in a thread."""
-    node = await quorum.wait_for_leader()
+    node = await quorum.active_controller()
     migration, epoch = MigrationWriter(node.metadata, node.runtime), node.raft.epoch
 
     async with asyncio.timeout(PATIENCE):
@@ -137,7 +137,7 @@ async def test_a_long_batch_is_written_as_a_short_one(quorum: Quorum) -> None:
 
 async def test_other_writes_are_refused_until_the_copy_is_complete(quorum: Quorum) -> None:
     """The writes that Java flags with RUNS_IN_PREMIGRATION are answered in the transaction."""
-    node = await quorum.wait_for_leader()
+    node = await quorum.active_controller()
     migration, epoch = MigrationWriter(node.metadata, node.runtime), node.raft.epoch
     create = CreateTopicsRequest(topics=[CreatableTopic(name="x", num_partitions=1)])
 
@@ -165,7 +165,7 @@ async def test_other_writes_are_refused_until_the_copy_is_complete(quorum: Quoru
 
 async def test_only_the_leader_of_the_epoch_writes(quorum: Quorum) -> None:
     """A batch that comes late would stand outside of its transaction."""
-    node = await quorum.wait_for_leader()
+    node = await quorum.active_controller()
     start, epoch = node.raft.end_offset, node.raft.epoch
 
     for wrong in (epoch - 1, epoch + 1):
@@ -176,7 +176,7 @@ async def test_only_the_leader_of_the_epoch_writes(quorum: Quorum) -> None:
 
 
 async def test_a_batch_that_does_not_fit_is_not_written(quorum: Quorum) -> None:
-    node = await quorum.wait_for_leader()
+    node = await quorum.active_controller()
     migration, epoch = MigrationWriter(node.metadata, node.runtime), node.raft.epoch
     await migration.begin(epoch)
     start = node.raft.end_offset
@@ -189,7 +189,7 @@ async def test_a_batch_that_does_not_fit_is_not_written(quorum: Quorum) -> None:
 
 async def test_the_next_leader_aborts_half_a_copy(quorum: Quorum) -> None:
     """As in Java: the process ends, and whoever leads then begins anew."""
-    node = await quorum.wait_for_leader()
+    node = await quorum.active_controller()
     migration, epoch = MigrationWriter(node.metadata, node.runtime), node.raft.epoch
     await migration.begin(epoch)
     await migration.accept_batch(topic(1), epoch)
@@ -201,7 +201,7 @@ async def test_the_next_leader_aborts_half_a_copy(quorum: Quorum) -> None:
     start = node.raft.end_offset
 
     await quorum.start_node(node.node_id)
-    again = await quorum.wait_for_leader()
+    again = await quorum.active_controller()
     async with asyncio.timeout(PATIENCE):
         await again.metadata.until(lambda: again.metadata.image.before is None)
     assert "AbortTransactionRecord" in log_since(again, start)
@@ -213,7 +213,7 @@ async def test_a_broker_with_zookeeper_registers_while_the_copy_is_written(
     quorum: Quorum,
 ) -> None:
     """The response waits for its commit, not for the end; the registration is part of the copy."""
-    node = await quorum.wait_for_leader()
+    node = await quorum.active_controller()
     migration, epoch = MigrationWriter(node.metadata, node.runtime), node.raft.epoch
     await migration.begin(epoch)
     async with asyncio.timeout(PATIENCE):
@@ -234,7 +234,7 @@ async def test_sessions_end_as_soon_as_the_copy_is_complete() -> None:
     """Nothing else would wake the controller: there are no NoOpRecords here."""
     short = {"broker.session.timeout.ms": "100"}
     async with migrating(PROPERTIES | short) as quorum:
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         migration, epoch = MigrationWriter(node.metadata, node.runtime), node.raft.epoch
         answer = await node.metadata.answer(
             registration(quorum.cluster_id), RequestContext(version=4)
@@ -259,7 +259,7 @@ async def test_a_controller_tells_others_whether_it_is_ready_to_migrate(enabled:
     """By its registration, which the driver reads, and by the tag of ApiVersions, as 3.9 does."""
     properties = PROPERTIES | {"zookeeper.metadata.migration.enable": enabled}
     async with migrating(properties) as quorum:
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         async with asyncio.timeout(PATIENCE):
             await node.metadata.until(lambda: 3000 in node.metadata.image.cluster.controllers)
         async with await Connection.open(*quorum.addresses[3000]) as connection:

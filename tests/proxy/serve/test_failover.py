@@ -82,7 +82,7 @@ async def test_writes_go_on_through_the_port_of_the_dead_leader(
     async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
         controllers = {id: Address(*at) for id, at in quorum.addresses.items()}
         async with serving(controllers) as served:
-            old = await quorum.wait_for_leader()
+            old = await quorum.active_controller()
             there = address(served, old.node_id)
             follower = address(served, next(id for id in controllers if id != old.node_id))
             async with (
@@ -138,7 +138,7 @@ async def test_without_a_leader_the_client_is_told_that_time_ran_out(
     monkeypatch.setattr("kwire.proxy.serve.router.PATIENCE", 0.2)
     async with Quorum(3, properties=QUICK) as quorum, asyncio.timeout(PATIENCE):
         async with serving({id: Address(*at) for id, at in quorum.addresses.items()}) as served:
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             survivor = next(id for id in quorum.addresses if id != leader.node_id)
             at = address(served, survivor)
             async with await Connection.open(at.host, at.port) as connection:

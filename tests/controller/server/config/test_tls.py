@@ -44,7 +44,7 @@ async def test_three_controllers_vote_over_tls_and_serve_whom_they_trust(
     ours: dict[str, str], authority: trustme.CA
 ) -> None:
     async with Quorum(3, properties=MUTUAL | ours) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         async with asyncio.timeout(60):
             await leader.metadata.until(lambda: len(leader.metadata.image.cluster.controllers) == 3)
         registered = leader.metadata.image.cluster.controllers.values()

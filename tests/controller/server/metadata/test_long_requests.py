@@ -161,7 +161,7 @@ async def test_a_write_that_is_not_committed_in_its_time_is_refused(
     """One of three cannot commit; it resigns later than this, so that its own limit answers."""
     properties = {"controller.quorum.fetch.timeout.ms": "60000"}
     async with Quorum(3, properties=properties) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         for node in list(quorum.nodes.values()):
             if node is not leader:
                 await node.kill()
@@ -217,7 +217,7 @@ async def test_what_raft_wrote_meanwhile_makes_the_request_be_judged_again(
     quorum: Quorum, slow: Slow
 ) -> None:
     """Its records would lie behind other offsets than it was judged by."""
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     answer = asyncio.create_task(write(quorum, 1))
     assert await asyncio.to_thread(slow.entered.wait, PATIENCE)
     value = VersionedRecord(record=NoOpRecord(), version=0).encode()
@@ -233,7 +233,7 @@ async def test_what_raft_wrote_meanwhile_makes_the_request_be_judged_again(
 async def test_a_leader_that_resigns_meanwhile_writes_nothing_of_it(
     quorum: Quorum, slow: Slow
 ) -> None:
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     assert leader.metadata.image.configs.of(*ALL_BROKERS).get(RETENTION) is None
     answer = asyncio.create_task(write(quorum, 1))
     assert await asyncio.to_thread(slow.entered.wait, PATIENCE)

@@ -79,7 +79,7 @@ async def test_a_write_that_outlasts_the_leadership_is_refused(
 ) -> None:
     """The event that appends the records also finds the majority silent, and resigns."""
     async with asyncio.timeout(PATIENCE):
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         work_slowly(leader, monkeypatch)
         assert await write(quorum, leader, 1) == ErrorCode.NOT_CONTROLLER
         assert not leader.metadata.is_active
@@ -90,12 +90,12 @@ async def test_a_leader_that_resigned_within_a_write_leads_again_and_answers_wri
     quorum: Quorum, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with asyncio.timeout(PATIENCE):
-        former = await quorum.wait_for_leader()
+        former = await quorum.active_controller()
         with monkeypatch.context() as patched:
             work_slowly(former, patched)
             await write(quorum, former, 1)
         for value in itertools.count(2):
-            leader = await quorum.wait_for_leader()
+            leader = await quorum.active_controller()
             code = await write(quorum, leader, value)
             if leader is former and code == ErrorCode.NONE:
                 break
@@ -112,7 +112,7 @@ async def test_a_leader_whose_settings_do_not_fit_the_log_resigns_until_they_do(
 ) -> None:
     """Java's process ends; here another controller, with other settings, can lead (KIP-866)."""
     async with Quorum(1, properties=PROPERTIES) as quorum, asyncio.timeout(PATIENCE):
-        node = await quorum.wait_for_leader()
+        node = await quorum.active_controller()
         controller = node.metadata.controller
         fitting = controller.config
         controller.config = replace(fitting, rules=MigrationRules(True))

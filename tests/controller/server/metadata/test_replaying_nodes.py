@@ -64,7 +64,7 @@ async def reached(node: ControllerNode, offset: int) -> None:
 
 async def stopped(quorum: Quorum, count: int) -> int:
     """Fill the logs of all nodes alike and leave them down; the last epoch."""
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     epoch = leader.raft.epoch
     async with asyncio.timeout(PATIENCE):
         # Nothing is written behind these.
@@ -89,7 +89,7 @@ async def test_between_two_turns_of_the_loop_a_node_applies_one_slice(
         turns = asyncio.create_task(counted.turns())
         counted.most = 0
         await quorum.start_node(3000)
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         turns.cancel()
         assert len(leader.metadata.image.topics.ids) == 10 * SLICE
     assert counted.most <= SLICE
@@ -163,7 +163,7 @@ async def test_a_node_that_replays_answers_and_does_not_stand(
             assert {node.raft.role for node in nodes} <= {"unattached", "follower", "resigned"}
 
         held.released = True
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         assert len(leader.metadata.image.topics.ids) == 3 * SLICE
         assert leader.raft.epoch > epoch
 
@@ -192,7 +192,7 @@ async def test_a_follower_answers_while_it_flushes_and_checks_a_snapshot(
         "metadata.max.idle.interval.ms": "5",
     }
     async with Quorum(3, properties=QUICK | often) as quorum:
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         behind = next(node for node in quorum.nodes.values() if node is not leader)
         end = behind.raft.end_offset
         await behind.kill()

@@ -50,7 +50,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 async def writing(quorum: Quorum, gate: Gate) -> ControllerNode:
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
     assert await asyncio.to_thread(gate.entered.wait, PATIENCE)
     return leader
 

@@ -13,7 +13,7 @@ async def until_broker(
 ) -> None:
     """Wait until the leader has it that a broker takes part, or does not."""
     async with asyncio.timeout(timeout):
-        leader = await quorum.wait_for_leader()
+        leader = await quorum.active_controller()
         await leader.metadata.until(
             lambda: leader.metadata.image.cluster.is_active(broker_id) is active
         )
@@ -26,7 +26,7 @@ async def until_partitions(
     timeout: float = 60,
 ) -> None:
     """Wait until every partition of a topic is as wanted."""
-    leader = await quorum.wait_for_leader()
+    leader = await quorum.active_controller()
 
     def holds() -> bool:
         found = leader.metadata.image.topics.topic(topic)

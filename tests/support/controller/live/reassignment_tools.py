@@ -91,7 +91,7 @@ class ReassignmentTools:
 
     async def image(self) -> MetadataImage:
         """Return the leader's image."""
-        return (await self._quorum.wait_for_leader()).metadata.image
+        return (await self._quorum.active_controller()).metadata.image
 
     async def partitions(self, topic: str) -> list[PartitionRegistration]:
         """Return the partitions of a topic, in order of their numbers."""
@@ -111,7 +111,7 @@ class ReassignmentTools:
 
     async def until(self, condition: Callable[[MetadataImage], bool], timeout: float = 90) -> None:
         """Wait until the leader's image is as wanted."""
-        leader = await self._quorum.wait_for_leader()
+        leader = await self._quorum.active_controller()
         async with asyncio.timeout(timeout):
             await leader.metadata.until(lambda: condition(leader.metadata.image))
 
