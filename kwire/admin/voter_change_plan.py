@@ -117,10 +117,12 @@ async def plan_removal(
 ) -> VoterChangePlan:
     """Ask the cluster and return the checked plan of a removal.
 
-    After the checks of `removal`, ask the voter itself whether it would join again.
+    After the checks of `removal` and `spare_voters`, ask the voter itself whether it would join
+    again.
     """
     quorum = await admin.describe_metadata_quorum()
     plan = removal(quorum, voter_id, directory_id=directory_id)
+    plan = replace(plan, checks=(*plan.checks, *spare_voters(quorum, voter_id)))
     node = quorum.nodes.get(voter_id)
     if plan.problems or node is None or not node.endpoints:
         return plan
@@ -187,8 +189,6 @@ def removal(
     1. The id, and the directory id if one is given, must be those of a voter (127 otherwise).
     2. A leader may be removed; it resigns, and another voter is elected: a warning.
     3. A majority of those that remain must be fetching.
-    4. If no more than a majority fetches then, the quorum stands still at the next failure: a
-       warning.
     """
     voter = next((voter for voter in quorum.voters if voter.replica_id == voter_id), None)
     # 1.
@@ -198,11 +198,8 @@ def removal(
         if voter_id == quorum.leader_id:
             text = f"controller {voter_id} leads: it resigns, and another voter is elected"
             checks.append(VoterChangeCheck(CheckVerdict.WARNING, text))
-        remaining = [other for other in quorum.voters if other is not voter]
         # 3.
-        checks += _majority(quorum, remaining)
-        # 4.
-        checks += _no_spare(quorum, remaining)
+        checks += _majority(quorum, [other for other in quorum.voters if other is not voter])
     inferred = voter.replica_directory_id if voter else None
     return VoterChangePlan(
         voter_id=voter_id, directory_id=directory_id or inferred, checks=tuple(checks)
@@ -314,10 +311,14 @@ def _majority(quorum: QuorumInfo, voters: Sequence[ReplicaState]) -> Iterator[Vo
         yield VoterChangeCheck(CheckVerdict.FINE, text)
 
 
-def _no_spare(quorum: QuorumInfo, voters: Sequence[ReplicaState]) -> Iterator[VoterChangeCheck]:
-    """Warn if every voter that will fetch is needed for a majority."""
+def spare_voters(quorum: QuorumInfo, removed: int) -> Iterator[VoterChangeCheck]:
+    """Warn if all voters that fetch after a removal are needed: the next failure stops the quorum.
+
+    A removal that another addition follows, as in a replacement, does without.
+    """
+    voters = [voter for voter in quorum.voters if voter.replica_id != removed]
     fetching = sum(not is_silent(quorum, voter) for voter in voters)
-    if fetching == len(voters) // 2 + 1:
+    if voters != list(quorum.voters) and fetching == len(voters) // 2 + 1:
         text = (
             f"no failure is tolerated afterwards: {fetching} of {len(voters)} voters fetch, and all"
             " of them are needed; add another controller to the voters"

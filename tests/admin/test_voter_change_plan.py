@@ -7,7 +7,13 @@ import pytest
 
 from kwire.admin.cluster_description import ClusterNode
 from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
-from kwire.admin.voter_change_plan import CheckVerdict, VoterChangePlan, addition, removal
+from kwire.admin.voter_change_plan import (
+    CheckVerdict,
+    VoterChangePlan,
+    addition,
+    removal,
+    spare_voters,
+)
 from kwire.admin.voter_replacement import VoterReplacement, replacement
 
 NOW = 1_795_246_073_056
@@ -182,16 +188,25 @@ def test_an_addition_needs_a_majority_of_the_larger_set() -> None:
 
 def test_a_removal_infers_the_directory_id() -> None:
     change = removal(quorum(*THREE), 2)
-    assert (change.directory_id, change.problems) == (UUID(int=2), ())
+    assert (change.directory_id, change.problems, change.warnings) == (UUID(int=2), (), ())
 
 
 def test_removing_the_leader_is_a_warning() -> None:
-    leads, no_spare = removal(quorum(*THREE), 1).warnings
-    assert leads == "controller 1 leads: it resigns, and another voter is elected"
-    assert no_spare == (
+    assert removal(quorum(*THREE), 1).warnings == (
+        "controller 1 leads: it resigns, and another voter is elected",
+    )
+
+
+def test_a_removal_after_which_no_voter_may_fail_is_warned_of() -> None:
+    (check,) = spare_voters(quorum(*THREE), 2)
+    assert check.verdict is CheckVerdict.WARNING
+    assert check.text == (
         "no failure is tolerated afterwards: 2 of 2 voters fetch, and all of them are needed; add"
         " another controller to the voters"
     )
+    assert not [*spare_voters(quorum(*THREE, replica(4)), 2)]
+    assert [*spare_voters(quorum(*THREE, replica(4, silent=True)), 2)]
+    assert not [*spare_voters(quorum(*THREE), 7)]  # it is no voter, which is a problem
 
 
 def test_a_removal_must_name_a_voter() -> None:
@@ -204,8 +219,6 @@ def test_a_removal_must_leave_a_majority() -> None:
     one_down = (leader(), replica(2), replica(3, silent=True))
     assert problem(removal(quorum(*one_down), 2)).startswith("1 of 2 voters would fetch, 2 are")
     assert not removal(quorum(*one_down), 3).problems
-    five = removal(quorum(*THREE, replica(4), replica(5)), 4)
-    assert (five.problems, five.warnings) == ((), ())
     assert problem(removal(quorum(leader()), 1)) == "the last voter cannot be removed"
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kwire.testing import BackgroundQuorum
 from real_kafka import Layout
 from tests.support.cli.command import Command
 from tests.support.cli.quorum_tool import changed
@@ -39,3 +40,13 @@ def test_removing_the_leader_warns_and_another_one_leads(
             lambda told: leader in {one["id"] for one in told["currentObservers"]},
         )
         assert after["leaderId"] != leader
+
+
+def test_a_dry_run_says_that_no_failure_is_tolerated_afterwards(kwire: Command) -> None:
+    with BackgroundQuorum(3) as quorum:
+        other = 3000 if quorum.wait_for_leader() != 3000 else 3001
+        at = ("--bootstrap-controller", quorum.bootstrap_controllers)
+        dry = kwire("quorum", "remove-controller", str(other), "--dry-run", *at)
+    assert dry.code == 0, dry.err
+    assert "ok      2 of 2 voters would fetch" in dry.out
+    assert "warning no failure is tolerated afterwards: 2 of 2" in dry.out
