@@ -5,15 +5,14 @@ import re
 from collections.abc import Iterator
 
 import pytest
-import typer
 
 from kwire.admin import AdminClient
 from kwire.admin.errors import ReadOnly
 from kwire.admin.registry import OPERATIONS
-from kwire.cli.main import app
 from kwire.cli.wording import OPTIONS, command_words
 from kwire.errors import UnsupportedEndpointType
 from tests.support.cli.command import Command
+from tests.support.cli.command_tree import flags, leaves
 from tests.support.paths import ROOT
 
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
@@ -80,15 +79,7 @@ def test_what_the_library_names_has_an_option_or_a_command() -> None:
 
 
 def test_each_option_is_one_of_a_command() -> None:
-    assert set(OPTIONS.values()) <= {*_options(typer.main.get_command(app))}
-
-
-def _options(command: object, parent: object = None) -> Iterator[str]:
-    for parameter in getattr(command, "params", ()):
-        yield from parameter.opts
-    if hasattr(command, "list_commands"):
-        for name in command.list_commands(None):
-            yield from _options(command.get_command(None, name))
+    assert set(OPTIONS.values()) <= {flag for path in leaves() for flag in flags(path)}
 
 
 @pytest.mark.parametrize(
