@@ -242,7 +242,9 @@ def list_config_resources(
     output: Output,
     type: list[str] = repeated("--type", metavar="TYPE", help="List only this type. Repeatable."),
 ) -> None:
-    """List the resources that have a configuration. Groups and client metrics: once a key of them is set.
+    """List the resources that have a configuration.
+
+    Groups and client metrics are listed once a key of them is set.
 
     \b
     kwire configs list --type client-metrics --bootstrap-server localhost:9092

@@ -98,7 +98,7 @@ class DemoSession:
         filters = None if viewers is None else viewers.filters
         path = self._options.write
         with nullcontext() if path is None else Recorder(files_at(path)) as recorder:
-            sinks = [sink for sink in (feed, recorder) if sink is not None]
+            sinks: list[Sink] = [sink for sink in (feed, recorder) if sink is not None]
             await self._show_through(sinks, filters, feed, demo_screen)
 
     async def _show_through(
