@@ -127,7 +127,7 @@ def _refuse_old(connection: Connection, endpoint_type: EndpointType) -> None:
             raise _mismatched(connection.peer, endpoint_type)
         raise UnsupportedVersion(
             f"{connection.peer} is a controller older than Kafka 3.7, which does not answer admin"
-            " clients (KIP-919): give a broker as bootstrap server instead"
+            " clients (KIP-919): give a broker as `bootstrap_servers` instead"
         )
     # 2. Version 0 has no endpoint type: such a broker would answer as if brokers were asked for.
     version = connection.version_for(DescribeClusterRequest)
@@ -136,12 +136,12 @@ def _refuse_old(connection: Connection, endpoint_type: EndpointType) -> None:
 
 
 def _mismatched(peer: str, expected: EndpointType) -> MismatchedEndpointType:
-    actual, option = (
-        (EndpointType.CONTROLLER, "bootstrap controller")
+    actual, parameter = (
+        (EndpointType.CONTROLLER, "`bootstrap_controllers`")
         if expected is EndpointType.BROKER
-        else (EndpointType.BROKER, "bootstrap server")
+        else (EndpointType.BROKER, "`bootstrap_servers`")
     )
     return MismatchedEndpointType(
         ErrorCode.MISMATCHED_ENDPOINT_TYPE,
-        f"{peer} is a {actual.noun}, not a {expected.noun}: give it as {option} instead",
+        f"{peer} is a {actual.noun}, not a {expected.noun}: give it as {parameter} instead",
     )

@@ -118,4 +118,4 @@ def _advice(run: OperationRun[K, A, R], connection: Connection, endpoint_type: E
         connection.node.api_versions
     ):
         return "; its release is too old, and so are brokers of the same release"
-    return "; give brokers as bootstrap instead"
+    return "; give brokers as `bootstrap_servers` instead"

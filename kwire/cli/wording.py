@@ -14,6 +14,7 @@ _NAMED = re.compile(r"`([a-z][a-z_]*)(=True)?`")
 OPTIONS = {
     "additional": "--additional",
     "allow_unlisted": "--allow-unlisted",
+    "bootstrap_controllers": "--bootstrap-controller",
     "bootstrap_servers": "--bootstrap-server",
     "initial_controllers": "--initial-controllers",
     "ignore_formatted": "--ignore-formatted",

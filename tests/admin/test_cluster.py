@@ -62,7 +62,7 @@ async def test_a_node_of_the_wrong_kind_is_named_at_once(quorum: Cluster, operat
             await getattr(admin, operation)()
     assert str(caught.value) == (
         f"MISMATCHED_ENDPOINT_TYPE: {broker} is a broker, not a controller:"
-        " give it as bootstrap server instead"
+        " give it as `bootstrap_servers` instead"
     )
     async with AdminClient(bootstrap_servers=str(controller), timeout=TOO_LONG) as admin:
         with pytest.raises(MismatchedEndpointType, match=f"{controller} is a controller, not a br"):
