@@ -19,8 +19,6 @@ from kwire.permissions import warn_if_readable
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
 
-"""The command that installs what PKCS12 needs."""
-
 
 class BadTls(LocalError):
     """A certificate or key that cannot be used."""

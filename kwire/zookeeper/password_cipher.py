@@ -13,8 +13,6 @@ from kwire.extras import pip_line
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import Cipher
 
-"""The command that installs what the ciphers need."""
-
 OTHER_SECRET = "it was encoded with another password.encoder.secret"
 
 BLOCK_BYTES = 16
