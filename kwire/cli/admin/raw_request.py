@@ -1,4 +1,4 @@
-"""`kwire request --raw HEX HOST:PORT`: bytes as they are, and what the node sends back."""
+"""`kwire request --raw HEX HOST:PORT`: send bytes as they are, and print what the node sends."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def send_raw(cluster: ClusterOptions, text: str, peer: str) -> None:
     with usage_errors():
         address = Address.parse(peer)
     data = parse_hex(text)
-    came, end = run(_exchange(address, data, cluster))
+    received, end = run(_exchange(address, data, cluster))
     requests: RequestIds = {}
     for piece in pieces(data):
         _show(f"to {peer}", piece, requests, sent=True)
-    for piece in pieces(came):
+    for piece in pieces(received):
         _show(f"from {peer}", piece, requests, sent=False)
-    typer.echo(f"\n{'' if came else 'no answer, '}{end}")
-    if not came:
+    typer.echo(f"\n{'' if received else 'no answer, '}{end}")
+    if not received:
         raise typer.Exit(1)
 
 
@@ -54,25 +54,25 @@ async def _exchange(address: Address, data: bytes, cluster: ClusterOptions) -> t
     except OSError as error:  # a time limit, too
         reason = error.strerror or str(error) or "no answer in time"
         raise CommandFailed(f"cannot connect to {address}: {harmless(reason)}") from error
-    came = bytearray()
-    wanted = sum(map(_is_whole, pieces(data)))
+    received = bytearray()
+    expected = sum(map(_is_whole, pieces(data)))
     try:
         async with asyncio.timeout(limits.request_seconds):
             writer.write(data)
-            while sum(map(_is_whole, pieces(came))) < wanted or not wanted:
+            while sum(map(_is_whole, pieces(received))) < expected or not expected:
                 chunk = await reader.read(_CHUNK)
                 if not chunk:
-                    return bytes(came), "the connection is closed"
-                came += chunk
+                    return bytes(received), "the connection is closed"
+                received += chunk
     except TimeoutError:
-        return bytes(came), f"nothing more within {limits.request_seconds:g} s"
+        return bytes(received), f"nothing more within {limits.request_seconds:g} s"
     except OSError:
-        return bytes(came), "the connection is reset"
+        return bytes(received), "the connection is reset"
     finally:
         writer.close()
         with suppress(OSError):
             await writer.wait_closed()
-    return bytes(came), "the connection stays open"
+    return bytes(received), "the connection stays open"
 
 
 def pieces(data: bytes | bytearray) -> Iterator[bytes]:

@@ -59,7 +59,7 @@ def _show_chunks(chunks: tuple[BytesPart, ...]) -> None:
         data = bytes.fromhex(chunk.hex)
         way = f"to {harmless(chunk.peer)}" if chunk.sent else f"from {harmless(chunk.peer)}"
         typer.echo(f"\n{typer.style(f'{chunk.size} bytes {way}', bold=True)}")
-        for line in dump(data):
+        for line in dump(data, hint=": --json has them all"):
             typer.echo(line)
         if chunk.size > len(data):
             typer.echo(f"{chunk.size - len(data)} bytes that are not kept")

@@ -26,19 +26,19 @@ RequestIds = dict[int, tuple[int, int]]
 """API key and version by correlation id."""
 
 
-def dump(data: bytes) -> Iterator[str]:
-    """Yield bytes as xxd prints them, the first rows of many."""
+def dump(data: bytes, *, hint: str = "") -> Iterator[str]:
+    """Yield bytes as xxd prints them, the first rows of many; hint: tells where the others are."""
     for start in range(0, min(len(data), _ROWS_SHOWN * _ROW), _ROW):
         row = data[start : start + _ROW]
         pairs = " ".join(row[i : i + 2].hex() for i in range(0, len(row), 2))
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
         yield f"{start:08x}: {pairs:39}  {text}"
     if (more := len(data) - _ROWS_SHOWN * _ROW) > 0:
-        yield f"and {more} bytes more: --json has them all"
+        yield f"and {more} bytes more{hint}"
 
 
 def show_frame(data: bytes, requests: RequestIds, *, sent: bool) -> None:
-    """Print the tree of a frame, or why it is none; take up what is asked, to read its answer."""
+    """Print the tree of a frame, or why it is none; remember a request for its answer."""
     size = int.from_bytes(data[:4], "big", signed=True)
     if len(data) < _SHORTEST or size != len(data) - 4:
         typer.echo("  not one whole frame")

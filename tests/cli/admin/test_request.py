@@ -203,6 +203,8 @@ def test_raw_bytes_without_an_answer_fail(kwire: Command) -> None:
         run = kwire("request", "--raw", "00 00 00", peer, "--request-timeout", "0.1")
         assert (run.code, run.out.splitlines()[-1]) == (1, "no answer, nothing more within 0.1 s")
         assert "not one whole frame" in run.out
+        long = kwire("request", "--raw", "ff" * 600, peer, "--request-timeout", "0.1")
+        assert "and 88 bytes more\n" in long.out
     assert "cannot connect" in kwire("request", "--raw", "00", peer).error
     assert kwire("request", "--raw", "0x0", peer).code == 1
     assert kwire("request", "--raw", "00", "no address").code == 2
