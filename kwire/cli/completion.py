@@ -23,17 +23,18 @@ FROM_CLUSTER = ("topic", "group")
 
 
 @dataclass(slots=True)
-class LinePlace:
-    """The end of a command line: the command, what was given, and what is to follow.
+class PartialLine:
+    """A command line up to a word: the command, its options and arguments.
 
-    wanted: the option that has yet no value. given: the values of options by their first flag.
+    path: the words that name the command. values: those of options, by their first flag.
+    open_option: the option whose value comes next; missing_values: how many of it do.
     """
 
     path: str = ""
-    given: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
     arguments: list[str] = field(default_factory=list)
-    wanted: dict[str, Any] | None = None
-    missing: int = 0
+    open_option: dict[str, Any] | None = None
+    missing_values: int = 0
     options_end: bool = False
 
     def option(self, flag: str) -> dict[str, Any] | None:
@@ -42,10 +43,10 @@ class LinePlace:
 
     def take(self, word: str) -> None:
         """Read one word."""
-        if self.wanted is not None:
-            self.given.setdefault(self.wanted["flags"][0], word)
-            self.missing -= 1
-            self.wanted = self.wanted if self.missing else None
+        if self.open_option is not None:
+            self.values.setdefault(self.open_option["flags"][0], word)
+            self.missing_values -= 1
+            self.open_option = self.open_option if self.missing_values else None
         elif word.startswith("-") and len(word) > 1 and not self.options_end:
             self._take_option(word)
         elif not self.arguments and word in children(self.path):
@@ -64,9 +65,9 @@ class LinePlace:
         if option is None or not option["count"]:
             return
         if equals or value:
-            self.given.setdefault(option["flags"][0], value)
+            self.values.setdefault(option["flags"][0], value)
         else:
-            self.wanted, self.missing = option, option["count"]
+            self.open_option, self.missing_values = option, option["count"]
 
     def argument(self) -> dict[str, Any] | None:
         """Return the argument that comes next."""
@@ -80,30 +81,30 @@ class LinePlace:
 def completions(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield what the last of the words may become, each with a sentence or an empty text."""
     *before, current = words or [""]
-    place = LinePlace()
+    line = PartialLine()
     for word in before:
-        place.take(word)
-    if place.wanted is not None:
-        yield from _values(place, place.wanted, current)
+        line.take(word)
+    if line.open_option is not None:
+        yield from _values(line, line.open_option, current)
         return
-    if current.startswith("-") and not place.options_end:
+    if current.startswith("-") and not line.options_end:
         flag, equals, value = current.partition("=")
-        option = place.option(flag) if equals else None
+        option = line.option(flag) if equals else None
         if option is not None:
-            for text, help in _values(place, option, value):
+            for text, help in _values(line, option, value):
                 yield (text if text.startswith(":") else f"{flag}={text}"), help
         else:
-            yield from _options(place, current)
+            yield from _options(line, current)
         return
-    for name, summary in children(place.path).items():
-        if name.startswith(current) and not place.arguments:
+    for name, summary in children(line.path).items():
+        if name.startswith(current) and not line.arguments:
             yield name, summary
-    if (argument := place.argument()) is not None:
-        yield from _values(place, argument, current)
+    if (argument := line.argument()) is not None:
+        yield from _values(line, argument, current)
 
 
-def _options(place: LinePlace, current: str) -> Iterator[tuple[str, str]]:
-    for option in parameters(place.path):
+def _options(line: PartialLine, current: str) -> Iterator[tuple[str, str]]:
+    for option in parameters(line.path):
         flags = [flag for flag in option["flags"] if flag.startswith("--")]
         if option["hidden"] or not option["flags"]:
             continue
@@ -112,7 +113,9 @@ def _options(place: LinePlace, current: str) -> Iterator[tuple[str, str]]:
                 yield flag, option["help"]
 
 
-def _values(place: LinePlace, parameter: dict[str, Any], current: str) -> Iterator[tuple[str, str]]:
+def _values(
+    line: PartialLine, parameter: dict[str, Any], current: str
+) -> Iterator[tuple[str, str]]:
     kind = parameter["takes"]
     if kind.startswith(":"):
         yield kind, ""
@@ -121,14 +124,14 @@ def _values(place: LinePlace, parameter: dict[str, Any], current: str) -> Iterat
     if parameter["value"].endswith(",..."):
         head = current[: current.rfind(",") + 1]
     end = "=" if kind.endswith("=") else ""
-    for name in parameter["values"] or _names(place, kind.removesuffix("=")):
+    for name in parameter["values"] or _names(line, kind.removesuffix("=")):
         if f"{head}{name}".startswith(current):
             yield f"{head}{name}{end}", ""
 
 
-def _names(place: LinePlace, kind: str) -> Sequence[str]:
+def _names(line: PartialLine, kind: str) -> Sequence[str]:
     if kind in ("key", "resource"):
-        of_type = (place.arguments or [""])[0].removesuffix("s")
+        of_type = (line.arguments or [""])[0].removesuffix("s")
         kind = of_type if kind == "resource" else f"{of_type.removesuffix('-logger')}-config"
     if kind == "profile":
         from kwire.cli.profiles import profiles_path, read_profiles
@@ -137,7 +140,7 @@ def _names(place: LinePlace, kind: str) -> Sequence[str]:
     if kind in FROM_CLUSTER:
         from kwire.cli.completion_cluster import cluster_names
 
-        return cluster_names(kind, place.given)
+        return cluster_names(kind, line.values)
     names: Sequence[str] = index()["names"].get(kind, ())
     return names
 

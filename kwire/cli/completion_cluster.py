@@ -18,18 +18,18 @@ PATIENCE = 0.3
 """Seconds for the cluster to answer."""
 
 
-def cluster_names(kind: str, given: Mapping[str, str]) -> list[str]:
+def cluster_names(kind: str, options: Mapping[str, str]) -> list[str]:
     """Return the topics or groups of the cluster that a command line names, none if it is silent.
 
-    given: the values of options by flag. Raises WrongUsage for a profile or a file that is wrong.
+    options: their values by flag. Raises WrongUsage for a profile or a file that is wrong.
     """
-    config = given.get("--command-config")
+    config = options.get("--command-config")
     choice = ClusterChoice(
-        bootstrap_server=given.get("--bootstrap-server"),
-        bootstrap_controller=given.get("--bootstrap-controller"),
+        bootstrap_server=options.get("--bootstrap-server"),
+        bootstrap_controller=options.get("--bootstrap-controller"),
         settings=ClientSettings(
             command_config=None if config is None else Path(config).expanduser(),
-            profile=given.get("--profile"),
+            profile=options.get("--profile"),
         ),
     )
     return _within_patience(kind, choice.chosen(Reach.OBSERVED, unlisted=True))

@@ -94,13 +94,13 @@ complete --command kwire --no-files --arguments '(__kwire_complete)'
 class CompletionScript:
     """The script of a shell.
 
-    place: of its file when it is installed. start: the shell's own file that is to read it, None
-    for a shell that looks in this place, and the line for it.
+    path: of the script when it is installed. startup_file: the shell's own, which gets the line
+    that reads the script; None for a shell that finds the path by itself.
     """
 
     text: str
-    place: Callable[[], Path]
-    start: Callable[[], Path] | None = None
+    path: Callable[[], Path]
+    startup_file: Callable[[], Path] | None = None
     line: str = ""
 
 
@@ -111,20 +111,20 @@ def _folder(variable: str, default: str) -> Path:
 SCRIPTS = {
     "bash": CompletionScript(
         text=BASH,
-        place=lambda: _folder("XDG_DATA_HOME", ".local/share") / "kwire/completion.bash",
-        start=lambda: Path.home() / ".bashrc",
-        line='source "{place}"',
+        path=lambda: _folder("XDG_DATA_HOME", ".local/share") / "kwire/completion.bash",
+        startup_file=lambda: Path.home() / ".bashrc",
+        line='source "{path}"',
     ),
     "zsh": CompletionScript(
         text=ZSH,
-        place=lambda: _folder("XDG_DATA_HOME", ".local/share") / "kwire/completion.zsh",
-        start=lambda: _folder("ZDOTDIR", "") / ".zshrc",
+        path=lambda: _folder("XDG_DATA_HOME", ".local/share") / "kwire/completion.zsh",
+        startup_file=lambda: _folder("ZDOTDIR", "") / ".zshrc",
         line="(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit; }};"
-        ' source "{place}"',
+        ' source "{path}"',
     ),
     "fish": CompletionScript(
         text=FISH,
-        place=lambda: _folder("XDG_CONFIG_HOME", ".config") / "fish/completions/kwire.fish",
+        path=lambda: _folder("XDG_CONFIG_HOME", ".config") / "fish/completions/kwire.fish",
     ),
 }
 """The script of each shell by the shell's name."""
@@ -141,21 +141,21 @@ def script_of(name: str) -> CompletionScript:
 
 def install(script: CompletionScript) -> str:
     """Write the script where its shell finds it; return a sentence that says where."""
-    place = script.place()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(script.text, encoding="utf-8")
-    if script.start is None:
-        return f"Completion is in {place}. New shells have it."
-    start, line = script.start(), script.line.format(place=place)
-    known = start.read_text(encoding="utf-8") if start.exists() else ""
-    if line not in known.splitlines():
-        with start.open("a", encoding="utf-8") as file:
-            file.write(f"{'' if known.endswith(chr(10)) or not known else chr(10)}{line}\n")
-    return f"Completion is in {place}, and {start} reads it. New shells have it."
+    path = script.path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script.text, encoding="utf-8")
+    if script.startup_file is None:
+        return f"Completion is in {path}. New shells have it."
+    startup_file, line = script.startup_file(), script.line.format(path=path)
+    text = startup_file.read_text(encoding="utf-8") if startup_file.exists() else ""
+    if line not in text.splitlines():
+        with startup_file.open("a", encoding="utf-8") as file:
+            file.write(f"{'' if text.endswith(chr(10)) or not text else chr(10)}{line}\n")
+    return f"Completion is in {path}, and {startup_file} reads it. New shells have it."
 
 
 def this_shell() -> str:
     """Return the name of the program that runs this one, else of the user's shell."""
-    told = Path(f"/proc/{os.getppid()}/comm")
-    name = told.read_text().strip() if told.exists() else ""
+    parent = Path(f"/proc/{os.getppid()}/comm")
+    name = parent.read_text().strip() if parent.exists() else ""
     return name if name in SCRIPTS else Path(os.environ.get("SHELL", "an unknown shell")).name

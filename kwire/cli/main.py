@@ -68,7 +68,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,  # it has none for names, and loses what follows a colon in bash
+    add_completion=False,  # typer's knows no names, and fails behind a colon in bash
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

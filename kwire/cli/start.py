@@ -1,6 +1,6 @@
-"""The start of the `kwire` command: what it can answer before it imports typer and a command.
+"""The start of the `kwire` command: answer what needs neither typer nor a command.
 
-That is --version, the list of commands, a command that is none, and what a shell completes.
+That is --version, the list of commands, the error of an unknown command, and completions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> NoReturn:
         from kwire.cli.completion import print_completions
 
         print_completions(words)
-    if sys.stdout is not None and sys.stderr is not None:
+    if sys.stdout is not None and sys.stderr is not None:  # else `main` opens them first
         out, err, code = quick_answer(words)
         if out or err:
             _print(out, err)
