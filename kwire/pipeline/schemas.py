@@ -1,4 +1,6 @@
-"""The tables: every column with its type and what it means. pipeline-tables.md is made from this.
+"""The tables: every column with its type and what it means.
+
+docs/reference/pipeline-tables.md is made from this.
 
 Tables are Delta tables, partitioned by `date` and `hour` (UTC). A column is only ever added:
 rows of older files have null in it.

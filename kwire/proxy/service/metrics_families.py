@@ -1,4 +1,7 @@
-"""The metric families of all proxies of the process, with a sample a cluster; service.md."""
+"""The metric families of all proxies of the process, with a sample a cluster.
+
+docs/operators/service.md lists them.
+"""
 
 from __future__ import annotations
 
