@@ -12,10 +12,10 @@ _REQUIREMENT = re.compile(r"(?P<package>[\w.-]+)(?:.*extra *== *[\"'](?P<extra>[
 
 
 class MissingExtra(LocalError):
-    """A package of an extra is missing; the message says what to install."""
+    """A package of an extra is missing; the message says what needs it, and how to install it."""
 
-    def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose}: {pip_line(extra)}")
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(f"{need}: {pip_line(extra)}")
 
 
 @contextmanager

@@ -160,7 +160,9 @@ def reader(schema: Any) -> AvroReader:
         case {"type": "map", "values": values}:
             return partial(_read_map, reader(values))
         case {"type": "record", "fields": fields}:
-            return partial(_read_record, [(one["name"], reader(one["type"])) for one in fields])
+            return partial(
+                _read_record, [(field["name"], reader(field["type"])) for field in fields]
+            )
         case {"type": str(name)}:
             return reader(name)
         case _:
@@ -190,7 +192,7 @@ def writer(schema: Any) -> AvroWriter:
             write_entry: AvroWriter = lambda entry: key(entry[0]) + value(entry[1])  # noqa: E731
             return lambda entries: _write_items(write_entry, entries.items())
         case {"type": "record", "fields": fields}:
-            parts = [(one["name"], writer(one["type"])) for one in fields]
+            parts = [(field["name"], writer(field["type"])) for field in fields]
             return lambda record: b"".join(write(record[name]) for name, write in parts)
         case {"type": str(name)}:
             return writer(name)

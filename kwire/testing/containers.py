@@ -35,7 +35,7 @@ def container_proxy(kafka: ContainerOfKafka, network: str | None = None) -> Faul
     container = kafka.get_wrapped_container()
     container.reload()
     networks = container.attrs["NetworkSettings"]["Networks"]
-    gateways = {name: one["Gateway"] for name, one in networks.items() if one["Gateway"]}
+    gateways = {name: net["Gateway"] for name, net in networks.items() if net["Gateway"]}
     if network is None:
         network = next(iter(gateways), None)
     if network not in gateways:

@@ -111,8 +111,10 @@ class FaultFilter(Filter):
         )
 
     def requests(self) -> list[MatchTarget]:
-        """Return the requests that were seen, in their order. Raises InvalidValue if some of them
-        are forgotten."""
+        """Return the requests that were seen, in their order.
+
+        Raises InvalidValue if some of them are forgotten.
+        """
         with self._lock:
             if self._forgotten:
                 raise InvalidValue(

@@ -93,8 +93,10 @@ class FaultProxy(MessageFaults):
     async def _serve(self) -> None:
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
         book = AddressBook(self._advertised_host)
-        at = Address(self._listen, 0)
-        listeners = [Listener(node_id=None, upstream=one, listen=at) for one in self._upstream]
+        listen = Address(self._listen, 0)
+        listeners = [
+            Listener(node_id=None, upstream=address, listen=listen) for address in self._upstream
+        ]
         filters = Filters([self.filter, RewriteEndpoints(book)])
         proxy = Proxy(listeners, wants=pass_everything, filters=filters, sinks=[_log])
         async with proxy, NewListeners(proxy, book, _AllNodes()):

@@ -84,7 +84,8 @@ class MessageFault:
 
     def remove(self) -> None:
         """End the fault."""
-        self._filter.faults = tuple(one for one in self._filter.faults if one is not self._acting)
+        others = (fault for fault in self._filter.faults if fault is not self._acting)
+        self._filter.faults = tuple(others)
 
     @property
     def hits(self) -> int:
@@ -101,12 +102,12 @@ class MessageFault:
         return f"{0 if acting is None else acting.matched} matched"
 
     def __str__(self) -> str:
-        said = (
+        parts = (
             key if value is True else f"{key} {value}"
             for key, value in self._keys.items()
             if key != "match" and (key, value) != ("direction", "request")
         )
-        return f"{self._text}: {', '.join(said) or 'no action'}"
+        return f"{self._text}: {', '.join(parts) or 'no action'}"
 
     def _with(self, **keys: Any) -> Self:
         changed = {**self._keys, **keys}
@@ -123,11 +124,12 @@ class MessageFault:
             lines = (line.removeprefix("the file: ") for line in str(error).splitlines())
             raise InvalidValue(f"{self._text}: {'; '.join(lines)}") from None
         acting = RuleFilter(rule, Random(0).random, time.monotonic())
-        others = self._filter.faults
-        if self._acting in others:
-            self._filter.faults = tuple(acting if one is self._acting else one for one in others)
+        faults = self._filter.faults
+        if self._acting in faults:
+            replaced = (acting if fault is self._acting else fault for fault in faults)
+            self._filter.faults = tuple(replaced)
         else:
-            self._filter.faults = (*others, acting)
+            self._filter.faults = (*faults, acting)
         self._acting = acting
 
 
@@ -176,13 +178,13 @@ class MessageFaults:
 
         Raises InvalidValue. A `topic` of `match` is compared as it stands in the message.
         """
-        made = checked(RulesFile, {"rules": [dict(rule)]}, BadRules).rules
+        rules = checked(RulesFile, {"rules": [dict(rule)]}, BadRules).rules
         faults = []
-        for one in made:
-            if not one.enabled:
+        for made in rules:
+            if not made.enabled:
                 continue
-            fault = self._add(str(one.definition["match"]), {"match": one.match})
-            faults.append(fault._with(**{**one.definition, "match": one.match}))
+            fault = self._add(str(made.definition["match"]), {"match": made.match})
+            faults.append(fault._with(**{**made.definition, "match": made.match}))
         return faults
 
     def seen(

@@ -30,8 +30,6 @@ OPTIONS = {
 }
 MARKER = "kwire_cluster(controllers=3, brokers=2, version=None, properties=None): its cluster"
 RULES = "kwire_rules([...]): rules of kwire_proxy for the test, with the keys of a rules file"
-
-
 CONFORM = "--kwire-conform"
 
 

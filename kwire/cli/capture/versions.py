@@ -35,16 +35,16 @@ def versions(captures: list[Path] = CAPTURES, *, printed: OutputOptions) -> None
     ]
     rows = [
         {
-            "clientId": one.client_id,
-            "api": one.api,
-            "lowest": one.lowest,
-            "highest": one.highest,
-            "needed": one.needed,
-            "blocked": one.blocked,
-            "calls": one.calls,
-            "clients": len(one.hosts),
+            "clientId": usage.client_id,
+            "api": usage.api,
+            "lowest": usage.lowest,
+            "highest": usage.highest,
+            "needed": usage.needed,
+            "blocked": usage.blocked,
+            "calls": usage.calls,
+            "clients": len(usage.hosts),
         }
-        for one in used
+        for usage in used
     ]
     for damage in damages:
         print_damage(damage)

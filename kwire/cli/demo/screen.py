@@ -77,8 +77,8 @@ class DemoScreen:
         self._starting = False
         numbers = [f"{subject}: {number}" for subject, number in self._folded.most_common()]
         if numbers:
-            told = f"Not shown while they started: {'; '.join(numbers)}. --all shows them."
-            self.say(Text(told, style="dim"))
+            sentence = f"Not shown while they started: {'; '.join(numbers)}. --all shows them."
+            self.say(Text(sentence, style="dim"))
 
     def _limited(self, kind: tuple[object, ...], seen: DecodedFlow | Notice) -> None:
         at = seen.at if isinstance(seen, Notice) else seen.flow.at

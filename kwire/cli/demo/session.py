@@ -131,15 +131,15 @@ class DemoSession:
         cluster, first = self._cluster, self._options.ports
         controllers = controller_ports(first, len(cluster.controllers))
         brokers = broker_ports(first, len(cluster.brokers))
-        told = []
+        addresses = []
         for nodes, ports in ((cluster.controllers, controllers), (cluster.brokers, brokers)):
             for (node_id, upstream), port in zip(nodes.items(), ports or repeat(0), strict=False):
                 listen = Address("127.0.0.1", port)
                 listener = Listener(node_id=node_id, upstream=upstream, listen=listen)
                 address = await proxy.listen(listener)
                 cluster.advertise(node_id, address)
-                told.append(str(address))
-        return told[: len(cluster.controllers)]
+                addresses.append(str(address))
+        return addresses[: len(cluster.controllers)]
 
     async def _watch(
         self, controllers: list[str], demo_screen: DemoScreen, feed: Feed | None
