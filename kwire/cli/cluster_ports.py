@@ -1,4 +1,4 @@
-"""Fixed ports of a cluster on this machine, which `kwire demo` and `kwire controller quorum` start.
+"""Brokers and fixed ports of a cluster that `kwire demo` and `kwire controller quorum` start.
 
 Controllers have a port and those above it, brokers the port below it and those below that: with
 9093 both begin where Kafka's own documentation has them.
@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from kwire.cli.errors import CommandFailed
 from kwire.cli.options import option
+
+BROKERS = option(
+    default=0, metavar="N", min=0, max=9, help="Brokers of Apache Kafka beside them; needs Java."
+)
 
 PORTS = option(
     metavar="PORT",

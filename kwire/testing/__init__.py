@@ -1,4 +1,4 @@
-"""Clusters for tests: quorums of kwire's controllers, Kafka's brokers beside, and faults.
+"""Clusters for tests: quorums of kwire's controllers with Kafka's brokers, and faults.
 
 async with Quorum(3) as quorum:
     admin = AdminClient(bootstrap_controllers=quorum.bootstrap_controllers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwire.cli.cluster_ports import PORTS
+from kwire.cli.cluster_ports import BROKERS, PORTS
 from kwire.cli.options import flag, option, repeated
 from kwire.cli.storage import ADD_SCRAM_FILE
 
@@ -38,9 +38,7 @@ class QuorumOptions:
         help="A setting of server.properties, for all nodes. May be given again.",
     )
     add_scram_file: Path | None = ADD_SCRAM_FILE
-    brokers: int = option(
-        default=0, metavar="N", min=0, max=9, help="Brokers of Apache Kafka beside; needs Java."
-    )
+    brokers: int = BROKERS
     kafka_version: str | None = option(
         metavar="VERSION", help="Of the brokers; loaded through Maven at first."
     )

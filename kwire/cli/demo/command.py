@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from kwire.cli.cluster_ports import BROKERS
 from kwire.cli.demo.options import DemoOptions
-from kwire.cli.options import option, reads_options
+from kwire.cli.options import reads_options
 
 
 @reads_options
-def demo(
-    options: DemoOptions,
-    brokers: int = option(
-        default=0, metavar="N", min=0, max=9, help="Brokers of Apache Kafka beside; needs Java."
-    ),
-) -> None:
+def demo(options: DemoOptions, brokers: int = BROKERS) -> None:
     """Watch four controllers change voters through a proxy.
 
     The controllers are kwire's own and need nothing else. They advertise the proxy, so that all
