@@ -91,7 +91,6 @@ ON_BROKERS = {
 
 PARSED_ONLY = {
     "CONTRIBUTING.md": "its commands are the suite's own",
-    "docs/README.md": "its commands are those of the README",
     "docs/contributing/writing-a-check.md": "it is a part of kwire's own code",
     "docs/debuggers/addresses.md": "its nodes have names of other machines",
     "docs/debuggers/pipeline.md": "Spark: tests/pipeline",

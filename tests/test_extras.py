@@ -92,6 +92,12 @@ def test_a_missing_extra_is_named_with_its_pip_line(extra: str, tmp_path: Path) 
     assert "Traceback" not in printed
 
 
+@pytest.mark.parametrize("words", [("list",), ("remove", "x"), ("add", "--preset", "slow-fetch")])
+def test_rules_of_a_running_proxy_need_their_extra(words: tuple[str, ...], tmp_path: Path) -> None:
+    printed = run(tmp_path, ["asyncio_dgram"], "proxy", "rules", *words)
+    assert pip_line("watch") in printed
+
+
 def test_a_page_of_results_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtra, match=re.escape(pip_line("conform"))):

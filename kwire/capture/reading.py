@@ -20,7 +20,7 @@ from kwire.capture.schema import (
     VERSION,
     VERSION_KEY,
 )
-from kwire.errors import FileError
+from kwire.errors import FileError, InvalidValue
 from kwire.text.untrusted import cut_repr
 
 BLOCK_LIMIT = 128 * 1024 * 1024
@@ -87,7 +87,7 @@ def captures_at(paths: Iterable[Path]) -> list[Path]:
 
 def capture_info(path: Path) -> CaptureInfo:
     """Return the header of a capture. Raises FileError if it is none, or one of a newer version."""
-    with path.open("rb") as file:
+    with _opened(path) as file:
         return read_info(file, path)
 
 
@@ -101,8 +101,16 @@ def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
 
     Raises FileError where there is no header to read by; all other damage is yielded.
     """
-    with path.open("rb") as file:
+    with _opened(path) as file:
         yield from read_range(file, path, 0, path.stat().st_size)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a capture. Raises InvalidValue if it is still being written."""
+    part = path.with_name(f".{path.name}.part")
+    if part.exists() and not path.exists():
+        raise InvalidValue(f"{path} is still being written, or was left over: read {part}")
+    return path.open("rb")
 
 
 def read_range(

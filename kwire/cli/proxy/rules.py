@@ -49,12 +49,11 @@ class FeedChoice:
     def target(self) -> FeedTarget:
         """Return the feed. Raises WrongUsage."""
         from kwire.cli.proxy.feeding import feed_address, feed_token
+        from kwire.proxy.service.feed import explain_import_error
 
         try:
             from kwire.cli.proxy.rule_commands import FeedTarget, target_of_config
         except ImportError as error:
-            from kwire.proxy.service.feed import explain_import_error
-
             raise explain_import_error(error) from error
         if self.config is not None:
             if self.feed is not None or self.token is not None:
@@ -139,9 +138,10 @@ def list_(*, feed: FeedChoice, as_json: bool = AS_JSON) -> None:
     kwire proxy rules list --json | jq '.[] | select(.enabled) | .name'
     kwire proxy rules list --config kwire-proxy.yaml --cluster payments
     """
+    target = feed.target()
     from kwire.cli.proxy.rule_commands import list_rules, print_rules
 
-    rules = list_rules(feed.target())
+    rules = list_rules(target)
     if as_json:
         from kwire.cli.screen import print_json
 
@@ -165,10 +165,10 @@ def add(*, options: RuleOptions, feed: FeedChoice, as_json: bool = AS_JSON) -> N
     kwire proxy rules add --match "~api Metadata" --direction response --patch topics.name=x
     kwire proxy rules add --preset late-heartbeats --node 2
     """
+    target = feed.target()
     from kwire.cli.proxy.rule_commands import check_rule, run_commands
 
     text = check_rule(options.rule())
-    target = feed.target()
     run_commands(
         target,
         [(options.name or options.preset or "", "added", lambda at: at.add_rule(text))],

@@ -243,7 +243,14 @@ def _observers(evidence: Evidence) -> Iterator[Finding]:
             yield JOINS(text, directory, fixes=[fix("wait"), stays_out, late])
         else:
             text = f"controller {node_id} follows the leader and does not vote"
-            yield COULD_VOTE(text, directory, fixes=[fix(add), stays_out])
+            voters = len(quorum.voters)
+            may_fail = f"{voters} voters bear {_failures(voters)} failed, {voters + 1} would bear"
+            added = f"{may_fail} {_failures(voters + 1)}"
+            yield COULD_VOTE(text, directory, added, fixes=[fix(add), stays_out])
+
+
+def _failures(voters: int) -> int:
+    return (voters - 1) // 2
 
 
 def _rejoining(evidence: Evidence) -> Iterator[Finding]:

@@ -62,6 +62,16 @@ def test_a_recording_that_stopped_is_a_failure_in_the_end(
     assert (result.code, result.err) == (1, f"{sentence}\n")
 
 
+def test_a_recording_that_goes_on_is_named(kwire: Command, capture: Path) -> None:
+    capture.rename(capture.with_name(f".{capture.name}.part"))
+    for words in (["info"], ["cat"], ["versions"]):
+        run = kwire("capture", *words, str(capture))
+        assert run.code == 1
+        assert (
+            f"{capture} is still being written, or was left over: read {capture.parent}" in run.err
+        )
+
+
 def test_cat_shows_whole_messages_and_selected_apis(kwire: Command, capture: Path) -> None:
     assert "topic_name" in kwire("capture", "cat", "-v", str(capture)).out
     assert kwire("capture", "cat", str(capture), "--api", "Fetch").out == ""

@@ -92,6 +92,7 @@ def test_a_controller_that_follows_without_voting_could_vote() -> None:
     assert finding.advice == (
         "kwire quorum add-controller 3; if it is not to vote: stop controller 3"
     )
+    assert finding.evidence[1] == "2 voters bear 0 failed, 3 would bear 1"
 
 
 def test_a_removed_controller_with_auto_join_will_be_back() -> None:
