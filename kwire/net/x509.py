@@ -13,6 +13,9 @@ _SEQUENCE, _VERSION, _EXTENSIONS = 0x30, 0xA0, 0xA3
 _UTC_TIME, _GENERALIZED_TIME = 0x17, 0x18
 _SUBJECT_ALT_NAME = "2.5.29.17"
 
+_LONGEST_NUMBER = 512
+"""Bytes of an object identifier. The time of reading one grows with the square of its bytes."""
+
 _ENCODINGS = {
     0x0C: "utf-8",  # UTF8String
     0x12: "latin-1",  # NumericString
@@ -62,7 +65,9 @@ class Der:
 
     @property
     def number(self) -> str:
-        """The dotted form of an object identifier. Raises ValueError if it is cut."""
+        """The dotted form of an object identifier. Raises ValueError if it is cut or too long."""
+        if len(self.content) > _LONGEST_NUMBER:
+            raise ValueError("an object identifier that is too long")
         numbers, value = [0], 0
         for byte in self.content:
             value = value << 7 | byte & 0x7F

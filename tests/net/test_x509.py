@@ -53,6 +53,13 @@ def test_object_identifiers_are_dotted(number: str) -> None:
     assert Der.read(bytes((6, len(encoded))) + encoded).number == number
 
 
+def test_an_endless_object_identifier_is_refused_at_once() -> None:
+    size = 90_000  # about what a peer's certificates may have in TLS
+    endless = b"\xff" * (size - 1) + b"\x01"
+    with pytest.raises(ValueError, match="an object identifier that is too long"):
+        _ = Der.read(bytes((6, 0x83)) + size.to_bytes(3, "big") + endless).number
+
+
 def test_bytes_that_are_no_certificate_are_a_value_error(data: bytes) -> None:
     random = Random(SEED)
     for _ in range(2000):
