@@ -82,6 +82,9 @@ class RuleFilter(Filter):
         if not self._matches(message, call):
             return False
         self.matched += 1
+        # By `nth` it is spared for good if the dice spare it: no later one is hit in its place.
+        if rule.nth is not None and self.matched != rule.nth:
+            return False
         # Dice are thrown last: with one seed the same messages are hit, whatever others came.
         if self.matched < rule.first or (rule.probability < 1 and self._dice() >= rule.probability):
             return False

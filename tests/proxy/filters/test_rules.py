@@ -140,6 +140,11 @@ def test_skip_count_and_nth_say_which_of_the_matching_messages(
     assert [number for number in range(1, 6) if number not in passed] == hit
 
 
+def test_the_nth_message_that_the_dice_spare_has_no_substitute() -> None:
+    dialogue = under(rule("drop: true", "nth: 2", "probability: 0.5"), (0.6, 0.1))
+    assert dialogue.ask(*[VOTE] * 4) == VOTE * 4
+
+
 def test_nth_stands_alone_and_nearly_right_names_are_told() -> None:
     for other in ("skip: 1", "count: 1"):
         with pytest.raises(BadRules, match="nth is skip and count in one"):
