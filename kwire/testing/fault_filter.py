@@ -115,14 +115,19 @@ class FaultFilter(Filter):
 
         Raises InvalidValue if some of them are forgotten.
         """
+        kept, forgotten = self.kept()
+        if forgotten:
+            raise InvalidValue(
+                f"{forgotten} of the requests are forgotten, since there were more than"
+                f" {KEPT >> 20} MiB: `clear` before what you count"
+            )
+        return kept
+
+    def kept(self) -> tuple[list[MatchTarget], int]:
+        """Return the requests that are not forgotten, and how many are."""
         with self._lock:
-            if self._forgotten:
-                raise InvalidValue(
-                    f"{self._forgotten} of the requests are forgotten, since there were more than"
-                    f" {KEPT >> 20} MiB: `clear` before what you count"
-                )
             # Anew each time: a target counts what was looked at, and tests ask again and again.
-            return [MatchTarget(*seen) for seen in self._requests]
+            return [MatchTarget(*seen) for seen in self._requests], self._forgotten
 
     def forget(self) -> None:
         """Forget all requests."""

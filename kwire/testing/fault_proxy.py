@@ -63,7 +63,9 @@ class FaultProxy(MessageFaults):
         return self._opened.result()
 
     def start(self) -> None:
-        """Listen. Raises CannotListen."""
+        """Listen. Raises CannotListen, InvalidValue if it was started before."""
+        if self._thread.ident is not None:
+            raise InvalidValue("a proxy is started once: make a new one")
         self._thread.start()
         self._opened.result()
 

@@ -229,8 +229,11 @@ class MessageFaults:
 
     def report(self) -> str:
         """Return what was seen and what acted, in lines for a person."""
-        counts = Counter(target.flow.api for target in self.filter.requests())
+        kept, forgotten = self.filter.kept()
+        counts = Counter(target.flow.api for target in kept)
         seen = ", ".join(f"{count} {api}" for api, count in counts.items()) or "none"
+        if forgotten:
+            seen += f", and {forgotten} before that are forgotten"
         faults = (f"{fault}: acted {fault.hits} times, {fault.outcome}" for fault in self._all)
         return "\n".join([f"requests: {seen}", *faults])
 

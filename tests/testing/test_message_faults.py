@@ -279,6 +279,13 @@ async def test_two_proxies_at_once_have_faults_of_their_own(
     other.close()
 
 
+def test_a_proxy_that_was_started_is_not_started_again(proxy: FaultProxy) -> None:
+    for _ in "open", "closed":
+        with pytest.raises(InvalidValue, match="make a new one"):
+            proxy.start()
+        proxy.close()
+
+
 async def test_an_unreachable_node_is_told_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with FaultProxy("127.0.0.1:1") as proxy, caplog.at_level(logging.WARNING):
         with pytest.raises(KwireError):
@@ -333,5 +340,7 @@ async def test_what_is_forgotten_is_not_counted_wrongly(
     await codes(proxy, 5)
     with pytest.raises(InvalidValue, match="of the requests are forgotten"):
         proxy.seen("EndTxn")
+    # The fixture reports at the end of each test, also of one that counted nothing.
+    assert "EndTxn, and " in proxy.report()
     proxy.clear()
     assert proxy.seen("EndTxn") == 0
