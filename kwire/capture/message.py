@@ -6,6 +6,8 @@ specification, "Single-object encoding").
 
 from __future__ import annotations
 
+from functools import cache
+
 from kwire.capture.avro import fingerprint
 from kwire.capture.encoding import BadRecord, RecordDecoder
 from kwire.capture.record import CaptureRecord
@@ -15,6 +17,7 @@ MARK = b"\xc3\x01"
 HEAD_SIZE = len(MARK) + 8
 
 
+@cache  # the fingerprint takes milliseconds, and salvage asks at each damage
 def message_head(version: int = VERSION) -> bytes:
     """Return the bytes before a record of a version."""
     return MARK + fingerprint(schema(version))

@@ -84,6 +84,7 @@ def test_a_message_names_the_schema_as_fastavro_does(version: int) -> None:
     canonical = fastavro.schema.to_parsing_canonical_form(schema(version))
     known = bytes.fromhex(fastavro.schema.fingerprint(canonical, "CRC-64-AVRO"))
     assert message_head(version) == b"\xc3\x01" + known
+    assert message_head(version) is message_head(version)  # salvage asks at each damage
 
 
 @pytest.mark.parametrize(
