@@ -27,7 +27,7 @@ from kwire.controller.server.environment import Environment
 from kwire.controller.server.frame_reader import CHUNK, PROGRESS, FrameReader
 from kwire.controller.server.request_memory import RequestMemory
 from kwire.error_codes import ErrorCode
-from kwire.errors import ApiError, EncodeError, KwireError, UnsupportedVersion
+from kwire.errors import ApiError, EncodeError, InvalidValue, KwireError, UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsResponse
 from kwire.messages.error_response import error_response
 from kwire.messages.registry import api_key, api_name, request
@@ -216,13 +216,20 @@ class ControllerListener:
         )
 
     def _principal(self, writer: asyncio.StreamWriter) -> str:
-        """Return the principal of a client's certificate (Java: DefaultKafkaPrincipalBuilder)."""
+        """Return the principal of a client's certificate (Java: DefaultKafkaPrincipalBuilder).
+
+        Raises InvalidValue for a certificate that ssl has accepted, and kwire cannot read.
+        """
         connection = writer.get_extra_info("ssl_object")
         certificate = connection.getpeercert(binary_form=True) if connection else None
         # With SASL a certificate counts for nothing.
         if certificate is None or self.config.tls is None or self.config.sasl is not None:
             return ANONYMOUS
-        return self.config.tls.principals.principal(distinguished_name(certificate))
+        try:
+            name = distinguished_name(certificate)
+        except ValueError as error:
+            raise InvalidValue(f"its certificate cannot be read: {error}") from None
+        return self.config.tls.principals.principal(name)
 
     async def _refuse(self, writer: asyncio.StreamWriter, answer: bytes) -> None:
         """Answer a failed login later, so that nobody can try many passwords."""

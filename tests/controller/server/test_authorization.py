@@ -11,6 +11,7 @@ import trustme
 from kwire.codec.declaration import Request
 from kwire.controller.authorization.standard_authorizer import CLASS_NAME
 from kwire.controller.raft import API_KEYS
+from kwire.controller.server import listener
 from kwire.controller.server.controller_apis import CLUSTER_NEEDS, RAFT_NEEDS
 from kwire.controller.server.large_messages import LARGE_FRAME
 from kwire.error_codes import ErrorCode
@@ -22,6 +23,7 @@ from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.messages.error_response import error_response
 from kwire.messages.registry import api_keys, request
 from kwire.net.connection import Connection
+from kwire.net.distinguished_name import distinguished_name
 from kwire.net.frames import decode_response, encode_response
 from kwire.net.negotiation import api_versions_request
 from kwire.testing.quorum import Quorum
@@ -143,7 +145,9 @@ async def test_a_listener_that_does_not_start_early_waits_for_the_acls() -> None
     assert answer.error_code == 0
 
 
-async def test_a_certificate_makes_a_principal_by_the_rules() -> None:
+async def test_a_certificate_makes_a_principal_by_the_rules(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     authority = trustme.CA()
     read = parse_properties(
         "".join(
@@ -173,3 +177,10 @@ async def test_a_certificate_makes_a_principal_by_the_rules() -> None:
         assert [await code(port, name) for name in ("alice", "bob", None)] == [0, DENIED, DENIED]
         with pytest.raises(KwireError):  # no rule is for this name
             await code(port, "mallory")
+        # ssl accepts more than kwire reads: that is a sentence, and no fault of the handler.
+        caplog.set_level("INFO")
+        cut = lambda data: distinguished_name(data[:9])  # noqa: E731
+        monkeypatch.setattr(listener, "distinguished_name", cut)
+        with pytest.raises(KwireError):
+            await code(port, "alice")
+    assert "is cut off: its certificate cannot be read: a value that is cut" in caplog.text
