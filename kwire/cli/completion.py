@@ -147,11 +147,11 @@ def _names(line: PartialLine, kind: str) -> Sequence[str]:
 
 def print_completions(words: Sequence[str]) -> None:
     """Print the completions of a command line, and end the process; print nothing on a failure."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
-    with open(os.devnull, "r+b") as nothing:
-        for descriptor in range(3):  # no question, no warning
-            os.dup2(nothing.fileno(), descriptor)
     try:
+        out = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
+        with open(os.devnull, "r+b") as nothing:
+            for descriptor in range(3):  # no question, no warning
+                os.dup2(nothing.fileno(), descriptor)
         line = os.environ.get(LINE)
         words = words if line is None else _split(line)
         found = [*completions(words)]

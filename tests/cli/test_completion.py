@@ -157,6 +157,17 @@ def test_what_goes_wrong_is_silence(options: list[str], tmp_path: Path) -> None:
     assert asked_process("groups", "describe", *options, "", **where) == NOTHING
 
 
+def test_a_shell_that_does_not_listen_is_told_nothing() -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'exec "{KWIRE}" top >&-'],
+        env={**os.environ, "_KWIRE_COMPLETE": "fish"},
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_names_without_a_cluster_import_next_to_nothing() -> None:
     program = (
         "import sys\nfrom kwire.cli.completion import completions\n"
