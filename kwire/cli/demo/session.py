@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
 from itertools import repeat
+from socket import AF_INET, SOCK_DGRAM, socket
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from kwire.proxy.feed.sender import Feed
 
 FEED_PORT = 9900
-"""Of a feed beside fixed ports, as in kwire's documentation."""
+"""Of a feed beside fixed ports, as in kwire's documentation, if it is free."""
 
 
 def run(options: DemoOptions, make_cluster: Callable[[Callable[[str], None]], DemoCluster]) -> None:
@@ -92,8 +93,7 @@ class DemoSession:
                 raise
 
     async def _show(self, demo_screen: DemoScreen) -> None:
-        feed_port = 0 if self._options.ports is None else FEED_PORT
-        viewers = _viewers(feed_port) if self._options.keep else None
+        viewers = _viewers(fixed=self._options.ports is not None) if self._options.keep else None
         feed = None if viewers is None else viewers.feed
         filters = None if viewers is None else viewers.filters
         path = self._options.write
@@ -165,9 +165,22 @@ class DemoSession:
         demo_screen.say(Text("Every RPC was decoded; the voters are what they were.", "green"))
 
 
-def _viewers(port: int) -> ClusterFilters | None:
-    """Return the feed and the filters of `kwire watch`; None if its packages are not installed."""
+def _viewers(*, fixed: bool) -> ClusterFilters | None:
+    """Return the feed and the filters of `kwire watch`; None if its packages are not installed.
+
+    fixed: at FEED_PORT, unless something has it: another demo, or a proxy.
+    """
+    port = FEED_PORT if fixed and _is_free(FEED_PORT) else 0
     try:
         return ClusterFilters(feed=FeedConfig(listen=Address("127.0.0.1", port)))
     except MissingExtra:
         return None
+
+
+def _is_free(port: int) -> bool:
+    with socket(AF_INET, SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

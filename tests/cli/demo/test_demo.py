@@ -4,12 +4,14 @@ import re
 import signal
 import socket
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
 
 from kwire.capture import read_capture
+from kwire.cli.demo.session import FEED_PORT
 from tests.support.cli.command import KWIRE, Command
 from tests.support.cli.demo_run import (
     SESSION,
@@ -90,6 +92,22 @@ def test_a_demo_that_is_kept_has_a_broker_for_topics(kwire: Command, tmp_path: P
     assert made.code == 0, made.err
     assert "orders" in listed.out
     assert left_behind(tmp_path) == []
+
+
+def test_a_demo_with_ports_has_another_feed_where_that_of_the_first_is(tmp_path: Path) -> None:
+    command: list[str | Path] = [*DEMO, "--keep", "--ports", str(free_ports(4))]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
+        with suppress(OSError):  # it is taken already
+            first.bind(("127.0.0.1", FEED_PORT))
+        with start_demo(command, tmp_path) as run:
+            try:
+                assert run.stdout
+                found = (re.match(WATCH, line) for line in run.stdout)
+                feed = next((one[1] for one in found if one), "")
+            finally:
+                run.send_signal(signal.SIGINT)
+                run.communicate(timeout=120)
+    assert feed not in ("", f"127.0.0.1:{FEED_PORT}")
 
 
 def test_a_demo_that_is_kept_is_watched(tmp_path: Path) -> None:
