@@ -52,7 +52,10 @@ class Fix:
     @property
     def text(self) -> str:
         """The fix as a part of a sentence; a command that names very much is cut."""
-        shown = [step if len(step) <= _LONGEST else f"{step[:_LONGEST]}…" for step in self.steps]
+        shown = [
+            f"{step[:_LONGEST]}…" if step in self.commands and len(step) > _LONGEST else step
+            for step in self.steps
+        ]
         if len(shown) > _MOST:
             more = len(shown) - _MOST + 1
             shown[_MOST - 1 :] = [f"{more} more steps, which kwire doctor --fix-plan prints"]
@@ -61,7 +64,7 @@ class Fix:
 
 
 _MOST, _LONGEST = 4, 160
-"""Steps of a fix, and characters of one, in a sentence."""
+"""Steps of a fix, and characters of a command, in a sentence."""
 
 
 def fix(*steps: str, when: str = "") -> Fix:

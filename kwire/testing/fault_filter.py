@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 
 from kwire.codec.declaration import Request, Response
@@ -94,8 +95,11 @@ class FaultFilter(Filter):
 
     def on_request(self, request: Request, call: Call) -> FilterVerdict:
         """Keep a request, and apply the faults."""
+        # A fault that patches changes the message: what came is kept.
+        changes = any(fault.patches for fault in self.faults)
+        came = deepcopy(request) if changes else request
         with self._lock:
-            self._requests.append((call.flow, call.size, request))
+            self._requests.append((call.flow, call.size, came))
             self._kept += call.size
             while self._kept > KEPT and len(self._requests) > 1:
                 self._kept -= self._requests.popleft()[1]

@@ -198,7 +198,9 @@ async def test_every_kind_of_change_is_sent_and_one_refused_resource_keeps_the_o
         for config in request.resources[0].configs
     ] == [("a", 0, "1"), ("b", 1, None), ("c", 2, "2,3"), ("d", 3, "4")]
     assert list(outcomes) == [TOPIC]
-    assert [str(error) for error in outcomes.failed.values()] == ["INVALID_CONFIG"]
+    assert [str(error) for error in outcomes.failed.values()] == [
+        "INVALID_CONFIG: a key of configuration cannot have this value, or does not exist"
+    ]
 
 
 async def test_before_kafka_4_1_client_metrics_alone_are_listed() -> None:

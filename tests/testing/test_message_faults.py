@@ -162,6 +162,7 @@ async def test_a_field_is_changed_in_a_request_and_in_a_response(
     (request,) = node.requests(EndTxnRequest)
     assert isinstance(request, EndTxnRequest)
     assert (request.transactional_id, request.producer_epoch) == ("u", 9)
+    assert proxy.requests("EndTxn") == [END]  # as the client sent it
 
 
 async def test_requests_are_counted_by_api_client_fields_and_topic(proxy: FaultProxy) -> None:

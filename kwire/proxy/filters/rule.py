@@ -58,6 +58,11 @@ class RuleFilter(Filter):
         """The messages of an RPC that the rule is about."""
         return self._rule.way
 
+    @property
+    def patches(self) -> bool:
+        """True if it sets fields of messages."""
+        return bool(self._rule.patch)
+
     def wants(self, key: int, version: int, direction: Direction) -> bool:
         """Want requests even for a rule about responses: `match` may compare fields of both."""
         if direction is Direction.RESPONSE and self._rule.way is Direction.REQUEST:

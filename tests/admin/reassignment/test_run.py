@@ -111,7 +111,8 @@ async def test_moves_that_are_refused_leave_no_throttle(journal: ThrottleJournal
     async with scripted_moves(3) as moves, client(moves) as admin:
         moves.refused = 39
         outcomes = await run(admin, journal, RunOptions(rate=1000))
-        assert str(outcomes.failed[A0]) == "INVALID_REPLICA_ASSIGNMENT"
+        refused = "INVALID_REPLICA_ASSIGNMENT: the replicas of a partition cannot be these"
+        assert str(outcomes.failed[A0]) == refused
         assert not moves.throttled
 
 
