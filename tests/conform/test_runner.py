@@ -9,6 +9,7 @@ from kwire.codec.declaration import Request
 from kwire.conform.check import Check, CheckSection, Member, family, scenario
 from kwire.conform.expectation import answers, expect, expect_error, judge
 from kwire.conform.reaction import ConnectionState
+from kwire.conform.registry import all_checks
 from kwire.conform.report.document import check_part
 from kwire.conform.report.text import hex_lines
 from kwire.conform.result import CheckResult
@@ -165,6 +166,15 @@ async def test_both_verdicts_count() -> None:
         result = await run_check(check, await target_of(node))
     assert (result.answer, result.connection_verdict) == (V.PASS, V.FAIL)
     assert (result.verdict, result.connection) == (V.FAIL, ConnectionState.CLOSED)
+
+
+@pytest.mark.parametrize("id", ["records/produce/3", "records/fetch/1"])
+async def test_an_api_that_is_not_offered_is_not_asked_for_a_fixed_version(id: str) -> None:
+    async with ScriptedNode(ALIVE) as node:
+        (check,) = (check for check in all_checks() if check.id == id)
+        result = await run_check(check, await target_of(node))
+    assert result.verdict is V.SKIPPED
+    assert "the server does not offer" in result.reason
 
 
 async def test_whatever_a_check_trips_over_is_a_verdict() -> None:

@@ -63,6 +63,7 @@ SECTION[1] = exchange(
     _CODES,
     send=lambda server: fetch_request(server.name(), fetch_partition()),
     version=11,
+    since=11,
     expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     role=ServerRole.BROKER,
 )

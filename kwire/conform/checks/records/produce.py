@@ -55,6 +55,7 @@ SECTION[3] = exchange(
     _CODES,
     send=lambda server: produce_request(server.name(), batch()),
     version=7,
+    since=7,
     expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     role=ServerRole.BROKER,
 )
