@@ -30,9 +30,7 @@ NAMES = argument(metavar="NAME...", help="Names of topics.")
 ALL_FENCED = "All brokers are currently fenced."
 """Controllers say so, too, if no broker is registered (StripedReplicaPlacer)."""
 
-TO_TRY = (
-    "To try things, `kwire controller quorum --ports 9093 --brokers 1` runs one at localhost:9092"
-)
+TO_TRY = "To try things, `kwire demo --keep --ports 9093 --brokers 1` runs one at localhost:9092"
 """The way on from controllers alone, such as those of `kwire demo --keep`."""
 
 DRY_RUN = flag("--dry-run", help="Have the controller check it, and change nothing.")

@@ -117,7 +117,7 @@ def test_without_brokers_it_says_what_is_missing(kwire: Command) -> None:
         allowed = kwire(*create, quorum.bootstrap_controllers, "--allow-unlisted")
     assert (asked.code, allowed.code) == (1, 1)
     assert "give --bootstrap-server, or --allow-unlisted. Either way" in asked.error
-    runs = "`kwire controller quorum --ports 9093 --brokers 1` runs one at localhost:9092"
+    runs = "`kwire demo --keep --ports 9093 --brokers 1` runs one at localhost:9092"
     assert asked.error.endswith(runs)
     assert "All brokers are currently fenced." in allowed.out
     assert runs in allowed.out.replace("\n", " ")
