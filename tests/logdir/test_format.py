@@ -159,7 +159,7 @@ def test_a_cluster_of_4_4_begins_with_the_levels_of_its_storage_tool(
 
 
 REFUSED = [
-    ("", DYNAMIC, "give --standalone"),
+    ("", DYNAMIC, "give `standalone`"),
     ("--standalone", STATIC, "makes a static quorum"),
     (f"--initial-controllers {FIRST}", STATIC, "makes a static quorum"),
     ("--standalone", DYNAMIC | BROKER, "is for a controller"),
