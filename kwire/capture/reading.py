@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from kwire.capture.avro import block_head, reader
 from kwire.capture.encoding import BadRecord, RecordDecoder
+from kwire.capture.file import hidden
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import (
     HEADER,
@@ -107,7 +108,7 @@ def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
 
 def _opened(path: Path) -> BinaryIO:
     """Open a capture. Raises InvalidValue if it is still being written."""
-    part = path.with_name(f".{path.name}.part")
+    part = hidden(path)
     if part.exists() and not path.exists():
         raise InvalidValue(f"{path} is still being written, or was left over: read {part}")
     return path.open("rb")

@@ -65,16 +65,16 @@ def _doctor(
     names = _names(only)
     evidence = gather_evidence(cluster, with_image=needs_metadata(names))
     findings = examine(evidence, names)
-    failing = FAILING[fail_on]
     output.failed = any(
-        finding.id == NOT_CHECKED.id or finding.verdict.value in failing for finding in findings
+        finding.id == NOT_CHECKED.id or finding.verdict.value in FAILING[fail_on]
+        for finding in findings
     )
     if fix_plan:
         show_fix_plan(output, findings, cluster, evidence)
         return
     ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
     table = findings_table(findings, {"clusterIds": ids})
-    show_findings(output, table, findings, failing=failing)
+    show_findings(output, table, findings)
 
 
 _examine = asks_cluster(registry.DESCRIBE_METADATA_QUORUM)(_doctor)

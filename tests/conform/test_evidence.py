@@ -25,7 +25,7 @@ from tests.support.conform.mortal_node import target_of
 PASS, FAIL = ConformanceVerdict.PASS, ConformanceVerdict.FAIL
 
 EVIDENCE = {2: r"keys \[", 3: r"key \d+ 2 times", 4: r"key \d+ from 0 to -1", 5: r"key \d+ before"}
-"""What is wrong in a list of APIs, by the number of the check."""
+"""The faults of a list of APIs, by the number of the check."""
 
 
 @pytest.mark.parametrize("number", EVIDENCE)

@@ -36,7 +36,7 @@ _FORMS = (
     (r"\s+", r"\\s+"),
     (r"(?:…|\.\.\.)$", r".*"),
 )
-"""What may be another in a line of output, and what stands for it, in this order."""
+"""Patterns of what may differ in a line of output, and what stands for each, in this order."""
 
 
 def form_of(line: str) -> re.Pattern[str]:
