@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Container, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from kwire.errors import LocalError
 
@@ -18,15 +18,20 @@ class MissingExtra(LocalError):
         super().__init__(f"{need}: {pip_line(extra)}")
 
 
-@contextmanager
-def importing(package: str, extra: str, purpose: str) -> Iterator[None]:
+def importing(package: str, extra: str, purpose: str) -> AbstractContextManager[None]:
     """Raise MissingExtra if a package of an extra cannot be imported inside."""
+    return importing_any({package}, extra, f"{purpose} needs {package}")
+
+
+@contextmanager
+def importing_any(packages: Container[str], extra: str, need: str) -> Iterator[None]:
+    """Raise MissingExtra if one of the packages of an extra cannot be imported inside."""
     try:
         yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != package:
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in packages:
             raise
-        raise MissingExtra(f"{purpose} needs {package}", extra) from error
+        raise MissingExtra(need, extra) from error
 
 
 def pip_line(extra: str) -> str:

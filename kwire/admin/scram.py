@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from hashlib import pbkdf2_hmac
 from typing import NamedTuple
 
 from kwire.admin import registry
@@ -21,10 +20,7 @@ from kwire.admin.outcomes import Outcomes
 from kwire.errors import InvalidValue, KwireError
 from kwire.messages import a50_describe_user_scram_credentials as described
 from kwire.messages import a51_alter_user_scram_credentials as altered
-
-LEAST_ITERATIONS = 4096
-MOST_ITERATIONS = 16384
-"""The limits of controllers (org.apache.kafka.common.security.scram.internals.ScramMechanism)."""
+from kwire.net.scram_keys import LEAST_ITERATIONS, MOST_ITERATIONS, salted_password
 
 ITERATIONS = 8192
 SALT_LENGTH = 32
@@ -94,8 +90,8 @@ class ScramUpsertion:
     @property
     def salted_password(self) -> bytes:
         """The password as it is sent: hashed with the salt, in Kafka's UTF-8 without SASLprep."""
-        digest = "sha256" if self.mechanism is ScramMechanism.SCRAM_SHA_256 else "sha512"
-        return pbkdf2_hmac(digest, self.password.encode(), self.salt, self.iterations)
+        password = self.password.encode()
+        return salted_password(self.mechanism.text, password, self.salt, self.iterations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,14 +44,16 @@ QuorumMessage = (
 
 ControlMessage = EndTxnMarker | QuorumMessage
 
-_QUORUM_MESSAGES: dict[int, type[QuorumMessage]] = {
+QUORUM_MESSAGES: dict[int, type[QuorumMessage]] = {
     ControlRecordType.LEADER_CHANGE: LeaderChangeMessage,
     ControlRecordType.SNAPSHOT_HEADER: SnapshotHeaderRecord,
     ControlRecordType.SNAPSHOT_FOOTER: SnapshotFooterRecord,
     ControlRecordType.KRAFT_VERSION: KRaftVersionRecord,
     ControlRecordType.KRAFT_VOTERS: VotersRecord,
 }
-_TYPE_OF = {message: type for type, message in _QUORUM_MESSAGES.items()}
+"""The class of each message by its type."""
+
+_TYPE_OF = {message: type for type, message in QUORUM_MESSAGES.items()}
 _KEY = Struct(">hh")
 _VERSION = Struct(">h")
 
@@ -95,7 +97,7 @@ def _message(type: int, version: int, value: bytes) -> ControlMessage | None:
         if version not in EndTxnMarker.versions:
             return None
         return EndTxnMarker.decode_from(value, version, _VERSION.size)[0]
-    kind = _QUORUM_MESSAGES[type]
+    kind = QUORUM_MESSAGES[type]
     return kind.decode_from(value, version)[0] if version in kind.versions else None
 
 

@@ -18,7 +18,9 @@ One raises IndexError at once, however many elements an array claims to have."""
 AvroWriter = Callable[[Any], bytes]
 """Returns the encoded value."""
 
-_NULL, _PRESENT, _END = b"\0", b"\2", b"\0"
+NULL, PRESENT, END = b"\0", b"\2", b"\0"
+"""The choice of null, or of another value, in a union with null; the end of an array or a map."""
+
 _EMPTY = 0xC15D213AA4D7A795
 """The CRC-64-AVRO of nothing."""
 
@@ -180,7 +182,7 @@ def writer(schema: Any) -> AvroWriter:
             return _sized
         case ["null", some]:
             write = writer(some)
-            return lambda value: _NULL if value is None else _PRESENT + write(value)
+            return lambda value: NULL if value is None else PRESENT + write(value)
         case {"type": "enum", "symbols": symbols}:
             return lambda symbol: long_bytes(symbols.index(symbol))
         case {"type": "fixed"}:
@@ -206,8 +208,8 @@ def _sized(data: bytes) -> bytes:
 
 def _write_items(write: AvroWriter, items: Any) -> bytes:
     if not items:
-        return _END
-    return long_bytes(len(items)) + b"".join(map(write, items)) + _END
+        return END
+    return long_bytes(len(items)) + b"".join(map(write, items)) + END
 
 
 def fingerprint(schema: Any) -> bytes:

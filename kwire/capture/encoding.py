@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crc32c import crc32c
 
-from kwire.capture.avro import BadAvro, long_bytes, reader, writer
+from kwire.capture.avro import END, NULL, PRESENT, BadAvro, long_bytes, reader, writer
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, schema
 
@@ -16,7 +16,6 @@ PREFIXES = 4096
 """Beginnings of records that are kept."""
 
 _PREFIX = writer({"type": "record", "fields": CONNECTION_FIELDS})
-_NULL, _PRESENT, _END = b"\0", b"\2", b"\0"
 
 
 class RecordEncoder:
@@ -36,8 +35,8 @@ class RecordEncoder:
         head += long_bytes(record.at_us)
         head += long_bytes(record.monotonic_ns)
         for number in (record.correlation_id, record.size):
-            head += _NULL if number is None else _PRESENT + long_bytes(number)
-        head += _NULL if record.frame is None else _PRESENT + long_bytes(len(record.frame))
+            head += NULL if number is None else PRESENT + long_bytes(number)
+        head += NULL if record.frame is None else PRESENT + long_bytes(len(record.frame))
         frame, rest = record.frame or b"", _behind(record)
         # Avro's codec null has no checksum, and rotten bytes have to be told from what was
         # recorded.
@@ -70,9 +69,9 @@ def _behind(record: CaptureRecord) -> bytes:
     """Return the bytes between the frame and the CRC."""
     out = bytearray(_text(record.redaction))
     out += _text(record.ending)
-    out += _texts(record.problems) if record.problems else _END
-    out += _texts(record.notes) if record.notes else _END
-    out += _texts(record.deeds) if record.deeds else _END
+    out += _texts(record.problems) if record.problems else END
+    out += _texts(record.notes) if record.notes else END
+    out += _texts(record.deeds) if record.deeds else END
     out += _text(record.notice)
     out += _text(record.text)
     return bytes(out)
@@ -117,10 +116,10 @@ class RecordDecoder:
 
 def _text(text: str | None) -> bytes:
     if text is None:
-        return _NULL
+        return NULL
     data = text.encode("utf-8", "backslashreplace")
-    return _PRESENT + long_bytes(len(data)) + data
+    return PRESENT + long_bytes(len(data)) + data
 
 
 def _texts(texts: tuple[str, ...]) -> bytes:
-    return long_bytes(len(texts)) + b"".join(_text(text)[1:] for text in texts) + _END
+    return long_bytes(len(texts)) + b"".join(_text(text)[1:] for text in texts) + END

@@ -10,10 +10,14 @@ from dataclasses import dataclass, field
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.errors import InvalidValue
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
-from kwire.net.scram_keys import salted_password, scram_keys
+from kwire.net.scram_keys import (
+    LEAST_ITERATIONS,
+    MOST_ITERATIONS,
+    salted_password,
+    scram_keys,
+)
 from kwire.text.untrusted import whole_number
 
-LEAST_ITERATIONS, MOST_ITERATIONS = 4096, 16384
 _MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 _NAMES = {"name", "password", "salt", "saltedpassword", "iterations"}
 _SALT_LENGTH = 26

@@ -11,10 +11,7 @@ from collections.abc import Generator
 from hmac import compare_digest, digest
 from secrets import token_urlsafe
 
-from kwire.net.scram_keys import HASHES, salted_password, scram_keys
-
-LEAST_ITERATIONS = 4096
-"""Fewer are refused (Java: ScramMechanism)."""
+from kwire.net.scram_keys import HASHES, LEAST_ITERATIONS, salted_password, scram_keys
 
 ITERATIONS_LIMIT = 100_000
 """Most iterations of SCRAM, about a tenth of a second, that a node may ask for. Kafka lets nobody

@@ -7,6 +7,9 @@ from hashlib import pbkdf2_hmac
 from hmac import digest
 from typing import NamedTuple
 
+LEAST_ITERATIONS, MOST_ITERATIONS = 4096, 16384
+"""The limits of controllers (org.apache.kafka.common.security.scram.internals.ScramMechanism)."""
+
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 """The names of the mechanisms' hashes in Python."""
 

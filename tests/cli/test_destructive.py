@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from command_tree import flags, leaves
 from kwire.admin.registry import OPERATIONS
 from tests.support.cli.command import Command
-from tests.support.cli.command_tree import flags, leaves
 from tests.support.paths import ROOT
 
 ASKS = {
@@ -33,7 +33,7 @@ ASKS = {
     "transactions fence",
     "transactions terminate",
 }
-"""What they take away cannot be put back, or only by who knows what it was (decision 108)."""
+"""Commands that take away what cannot be put back, or only by who knows it (decision 108)."""
 
 LEAVES_A_WAY_BACK = {
     "acls add": "acls remove",

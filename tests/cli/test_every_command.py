@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from command_tree import BOOTSTRAP, asking, flags, is_group, leaves, tree
 from real_kafka import free_port
 from tests.support.cli.command import Command
-from tests.support.cli.command_tree import BOOTSTRAP, asking, flags, is_group, leaves, tree
 
 SERVES_ON = {"exporter", "migration watch"}
 """Commands that wait for a cluster that is down, as the services that they are."""

@@ -5,11 +5,11 @@ from shutil import which
 
 import pytest
 
+from command_tree import tree
 from kwire.cli.quorum.describe import describe_quorum_status
 from man_pages import pages
 from real_kafka.choice import required
 from tests.support.cli.command import Command
-from tests.support.cli.command_tree import tree
 
 PAGES = dict(pages())
 

@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 
 import kwire as package
+from command_tree import asking, flags
 from kwire.admin.registry import OPERATIONS
 from kwire.cli import event_loop
 from kwire.codec.declaration import Request, Response
@@ -20,7 +21,6 @@ from scripted_node import Script
 from tests.support.admin.scripted_brokers import scripted_brokers
 from tests.support.cli.command import Command
 from tests.support.cli.command_lines import BROKER_LINES, CONTROLLER_LINES
-from tests.support.cli.command_tree import asking, flags
 from tests.support.seed import SEED
 from tests.support.virtual_time import START, seeded_environment
 from virtual_nodes.virtual_network import LinkFaults, NetworkLoop, VirtualNetwork

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from command_tree import flags, leaves
 from kwire.admin import AdminClient
 from kwire.admin.errors import ReadOnly
 from kwire.admin.registry import OPERATIONS
 from kwire.cli.wording import OPTIONS, command_words
 from kwire.errors import UnsupportedEndpointType
 from tests.support.cli.command import Command
-from tests.support.cli.command_tree import flags, leaves
 from tests.support.paths import ROOT
 
 OPTION = re.compile(r"(?<![\w-])--[a-z]")

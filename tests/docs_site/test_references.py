@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from command_tree import flags, leaves, tree
 from docs_site.command_pages import write_command_pages
 from docs_site.configuration_pages import write_configuration_pages
 from docs_site.error_pages import advice, error_classes, write_error_page
@@ -18,7 +19,6 @@ from kwire.conform.registry import all_checks
 from kwire.doctor.examine import KINDS
 from kwire.error_codes import ErrorCode
 from kwire.error_meanings import MEANINGS
-from tests.support.cli.command_tree import flags, leaves, tree
 
 
 @pytest.mark.costly

@@ -10,11 +10,11 @@ from zipfile import ZipFile
 import pytest
 
 import real_kafka
+from command_tree import tree
 from kips.data import Kip, Refusal, Statement, read_kips
 from kips.pages import page
 from kwire.conform.registry import all_checks
 from kwire.error_codes import ErrorCode
-from tests.support.cli.command_tree import tree
 from tests.support.paths import DOCS, ROOT
 
 KIPS = read_kips()

@@ -11,12 +11,12 @@ from typing import Any
 
 import typer
 
+from command_tree import is_group, tree
 from kwire.errors import InvalidValue
 from kwire.messages.registry import all_messages
 from kwire.proxy.flows.field_paths import check_field
 from kwire.proxy.flows.language import parse
 from kwire.proxy.flows.terms import FLAGS, TERMS
-from tests.support.cli.command_tree import is_group, tree
 from tests.support.markdown import CodeBlock
 from tests.support.paths import ROOT
 

@@ -55,15 +55,18 @@ async def _exchange(address: Address, data: bytes, cluster: ClusterOptions) -> t
         reason = error.strerror or str(error) or "no answer in time"
         raise CommandFailed(f"cannot connect to {address}: {harmless(reason)}") from error
     received = bytearray()
-    expected = sum(map(_is_whole, pieces(data)))
+    missing, start = sum(_frame_end(piece, 0) is not None for piece in pieces(data)), 0
+    ends_with_answers = missing > 0
     try:
         async with asyncio.timeout(limits.request_seconds):
             writer.write(data)
-            while sum(map(_is_whole, pieces(received))) < expected or not expected:
+            while missing > 0 or not ends_with_answers:
                 chunk = await reader.read(_CHUNK)
                 if not chunk:
                     return bytes(received), "the connection is closed"
                 received += chunk
+                while (end := _frame_end(received, start)) is not None:
+                    missing, start = missing - 1, end
     except TimeoutError:
         return bytes(received), f"nothing more within {limits.request_seconds:g} s"
     except OSError:
@@ -79,15 +82,16 @@ def pieces(data: bytes | bytearray) -> Iterator[bytes]:
     """Yield the frames of some bytes with their sizes, and at last what is no whole frame."""
     start = 0
     while start < len(data):
-        size = int.from_bytes(data[start : start + 4], "big", signed=True)
-        is_frame = 0 <= size <= FRAME_LIMIT and start + 4 + size <= len(data)
-        end = start + 4 + size if is_frame else len(data)
+        end = _frame_end(data, start) or len(data)
         yield bytes(data[start:end])
         start = end
 
 
-def _is_whole(piece: bytes) -> bool:
-    return len(piece) >= 4 and int.from_bytes(piece[:4], "big", signed=True) == len(piece) - 4
+def _frame_end(data: bytes | bytearray, start: int) -> int | None:
+    """Return the end of the frame that begins at a position; None if no whole one does."""
+    size = int.from_bytes(data[start : start + 4], "big", signed=True)
+    end = start + 4 + size
+    return end if 0 <= size <= FRAME_LIMIT and end <= len(data) else None
 
 
 def _show(way: str, piece: bytes, requests: RequestIds, *, sent: bool) -> None:

@@ -50,7 +50,9 @@ class KwireQuorum:
     waited for.
     """
 
-    def __init__(self, brokers: int, progress: Callable[[str], None]) -> None:
+    def __init__(
+        self, brokers: int = 0, progress: Callable[[str], None] = lambda text: None
+    ) -> None:
         self._brokers = LocalBrokers(brokers, progress=progress)
         self._background = BackgroundQuorum(3, brokers=self._brokers, network=False)
         self._background.quorum.add_member(JOINING)

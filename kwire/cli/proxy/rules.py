@@ -49,12 +49,10 @@ class FeedChoice:
     def target(self) -> FeedTarget:
         """Return the feed. Raises WrongUsage."""
         from kwire.cli.proxy.feeding import feed_address, feed_token
-        from kwire.proxy.service.feed import explain_import_error
+        from kwire.proxy.service.feed import importing_watch
 
-        try:
+        with importing_watch():
             from kwire.cli.proxy.rule_commands import FeedTarget, target_of_config
-        except ImportError as error:
-            raise explain_import_error(error) from error
         if self.config is not None:
             if self.feed is not None or self.token is not None:
                 raise WrongUsage("--config names the feed: omit --feed and --token.")

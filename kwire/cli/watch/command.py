@@ -51,6 +51,7 @@ def watch(
     kwire watch --web 8080
     """
     from kwire.cli.flows.display import Display
+    from kwire.proxy.service.feed import importing_watch
 
     proxy, secret = feed_address(address), feed_token(token)
     output = Display(apis.selection(view), verbose=verbose, as_json=as_json)
@@ -59,7 +60,7 @@ def watch(
         raise WrongUsage(
             "--web serves the screen: it allows --view, but no options of printed lines."
         )
-    try:
+    with importing_watch():
         if web is not None:
             from kwire.cli.watch.web import serve
 
@@ -72,10 +73,6 @@ def watch(
             from kwire.cli.watch.screen.app import WatchApp
 
             WatchApp(proxy, token=secret, view=view or "", backlog=backlog).run()
-    except ImportError as error:
-        from kwire.proxy.service.feed import explain_import_error
-
-        raise explain_import_error(error) from error
 
 
 def _is_screen() -> bool:

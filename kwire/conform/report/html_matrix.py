@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from itertools import groupby
 
 from kwire.conform.registry import section_title
 from kwire.conform.report.document import BytesPart, CheckPart, RunDocument
 from kwire.conform.report.expected import ANY_VERDICT, Expectations
 from kwire.conform.report.text import reaction_text
-from kwire.extras import MissingExtra
+from kwire.extras import importing
 from kwire.text.untrusted import harmless
 
 _EXCERPT = 2048
@@ -70,9 +69,8 @@ def to_html(
 
     Text that came over the wire is escaped. Raises MissingExtra.
     """
-    if find_spec("jinja2") is None:
-        raise MissingExtra("HTML needs jinja2", "conform")
-    from jinja2 import Environment, PackageLoader
+    with importing("jinja2", "conform", "HTML"):
+        from jinja2 import Environment, PackageLoader
 
     environment = Environment(loader=PackageLoader("kwire.conform.report", "."), autoescape=True)
     judges = expectations or [ANY_VERDICT] * len(runs)

@@ -7,11 +7,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import shake_256
 
-from kwire.controller.authentication.scram import LEAST_ITERATIONS, ScramLogin
+from kwire.controller.authentication.scram import ScramLogin
 from kwire.controller.authentication.token_index import token_hmac
 from kwire.image import MetadataImage
 from kwire.image.scram import MECHANISMS, ScramCredential, ScramImage, ScramUser
-from kwire.net.scram_keys import salted_password, scram_keys
+from kwire.net.scram_keys import LEAST_ITERATIONS, salted_password, scram_keys
 
 _NUMBERS = {name: number for number, name in MECHANISMS.items()}
 _KEY_LENGTHS = {"SCRAM-SHA-256": 32, "SCRAM-SHA-512": 64}

@@ -21,9 +21,7 @@ from kwire.controller.authentication.exchanges import (
     invalid_credentials,
 )
 from kwire.image.scram import ScramCredential
-
-LEAST_ITERATIONS = 4096
-"""Credentials with fewer are refused (Java: ScramMechanism)."""
+from kwire.net.scram_keys import LEAST_ITERATIONS
 
 TOKEN_LIMIT = 8192
 """Bytes of the longest token of a client."""

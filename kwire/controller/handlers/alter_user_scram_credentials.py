@@ -16,9 +16,7 @@ from kwire.messages.a51_alter_user_scram_credentials import (
 )
 from kwire.messages.records.remove_user_scram_credential import RemoveUserScramCredentialRecord
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
-from kwire.net.scram_keys import scram_keys
-
-MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384
+from kwire.net.scram_keys import LEAST_ITERATIONS, MOST_ITERATIONS, scram_keys
 
 ScramChange = ScramCredentialDeletion | ScramCredentialUpsertion
 
@@ -96,8 +94,8 @@ def _check(change: ScramChange, context: ControllerContext) -> None:
             raise ApiError(ErrorCode.RESOURCE_NOT_FOUND, text)
         return
     # 6.
-    if not MIN_ITERATIONS <= change.iterations <= MAX_ITERATIONS:
-        text = f"{MIN_ITERATIONS} to {MAX_ITERATIONS} iterations are allowed."
+    if not LEAST_ITERATIONS <= change.iterations <= MOST_ITERATIONS:
+        text = f"{LEAST_ITERATIONS} to {MOST_ITERATIONS} iterations are allowed."
         raise ApiError(ErrorCode.UNACCEPTABLE_CREDENTIAL, text)
 
 

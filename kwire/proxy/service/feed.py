@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kwire.errors import InvalidValue
-from kwire.extras import MissingExtra
+from kwire.extras import importing_any
 from kwire.permissions import changeable_by_others, warn_if_readable
 from kwire.proxy.feed.datagrams import check_token
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 _PACKAGES = frozenset({"aiohttp", "asyncio_dgram", "textual", "textual_serve"})
 
 
-def explain_import_error(error: ImportError) -> Exception:
-    """Return MissingExtra if a package of the extra is missing, else the error itself."""
-    is_extra = (error.name or "").partition(".")[0] in _PACKAGES
-    return MissingExtra("watching needs more packages", "watch") if is_extra else error
+def importing_watch() -> AbstractContextManager[None]:
+    """Raise MissingExtra if a package of the extra `watch` cannot be imported inside."""
+    return importing_any(_PACKAGES, "watch", "watching needs more packages")
 
 
 def read_token(path: Path | None) -> bytes:
@@ -64,11 +64,9 @@ def make_feed(
 
     Raises MissingExtra, and InvalidValue for a token file that cannot be used.
     """
-    try:
+    with importing_watch():
         # asyncio_dgram is in the extra `watch`: a proxy without a feed runs without it.
         from kwire.proxy.feed.commands import Controls
         from kwire.proxy.feed.sender import Feed
-    except ImportError as error:
-        raise explain_import_error(error) from error
     controls = Controls(intercept, filters, rules, hold)
     return Feed(listen, token=read_token(token), controls=controls)

@@ -16,8 +16,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from command_tree import tree
 from kwire.proxy.service.config import read_config
-from tests.support.cli.command_tree import tree
 from tests.support.paths import DOCS
 
 FOLDER = DOCS / "service"
