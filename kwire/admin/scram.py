@@ -78,12 +78,7 @@ class ScramUpsertion:
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(SALT_LENGTH), repr=False)
 
     def __post_init__(self) -> None:
-        if not LEAST_ITERATIONS <= self.iterations <= MOST_ITERATIONS:
-            raise InvalidValue(
-                f"{self.iterations} iterations: Kafka takes {LEAST_ITERATIONS} to {MOST_ITERATIONS}"
-            )
-        if not self.user:
-            raise InvalidValue("a SCRAM credential needs the name of a user")
+        _check_credential(self.user, self.iterations)
         if not self.password:
             raise InvalidValue("a SCRAM credential needs a password that is not empty")
 
@@ -95,6 +90,32 @@ class ScramUpsertion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SaltedUpsertion:
+    """A credential to set whose password only its owner knows: it comes salted and hashed.
+
+    Raises InvalidValue for too few or too many iterations, or an empty name.
+    """
+
+    user: str
+    mechanism: ScramMechanism
+    salted_password: bytes = field(repr=False)
+    salt: bytes = field(repr=False)
+    iterations: int = ITERATIONS
+
+    def __post_init__(self) -> None:
+        _check_credential(self.user, self.iterations)
+
+
+def _check_credential(user: str, iterations: int) -> None:
+    if not LEAST_ITERATIONS <= iterations <= MOST_ITERATIONS:
+        raise InvalidValue(
+            f"{iterations} iterations: Kafka takes {LEAST_ITERATIONS} to {MOST_ITERATIONS}"
+        )
+    if not user:
+        raise InvalidValue("a SCRAM credential needs the name of a user")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScramDeletion:
     """A credential to delete."""
 
@@ -102,7 +123,7 @@ class ScramDeletion:
     mechanism: int
 
 
-ScramAlteration = ScramUpsertion | ScramDeletion
+ScramAlteration = ScramUpsertion | SaltedUpsertion | ScramDeletion
 
 
 ScramAlterations = Mapping[ScramKey, ScramAlteration]

@@ -6,6 +6,7 @@ import pytest
 
 from kwire.admin import AdminClient
 from kwire.admin.scram import (
+    SaltedUpsertion,
     ScramCredentialInfo,
     ScramDeletion,
     ScramKey,
@@ -81,6 +82,29 @@ async def test_two_mechanisms_of_a_user_are_two_requests() -> None:
     }
     assert [str(key) for key in outcomes.failed] == ["SCRAM-SHA-512 of no"]
     assert len(requests) == 2
+
+
+async def test_a_password_that_is_salted_already_is_sent_as_it_is() -> None:
+    credential = SaltedUpsertion(
+        user="user", mechanism=SHA_256, salted_password=bytes(32), salt=b"salt", iterations=4096
+    )
+    sent: list[altered.ScramCredentialUpsertion] = []
+
+    def answer(request: RequestFrame) -> altered.AlterUserScramCredentialsResponse:
+        assert isinstance(request.body, altered.AlterUserScramCredentialsRequest)
+        sent.extend(request.body.upsertions)
+        return once_a_user(request)
+
+    async with scripted_brokers(1) as brokers, client(brokers) as admin:
+        brokers.nodes[0].scripts[altered.AlterUserScramCredentialsRequest] = answer
+        outcomes = await admin.alter_user_scram_credentials([credential])
+    assert [*outcomes] == [ScramKey("user", SHA_256)]
+    assert [(it.salt, it.salted_password, it.iterations) for it in sent] == [
+        (b"salt", bytes(32), 4096)
+    ]
+    assert "salted" not in repr(credential)
+    with pytest.raises(InvalidValue, match="100 iterations: Kafka takes 4096 to 16384"):
+        SaltedUpsertion(user="u", mechanism=SHA_256, salted_password=b"", salt=b"", iterations=100)
 
 
 async def test_after_a_lost_answer_the_same_salt_is_sent_again() -> None:
