@@ -55,6 +55,7 @@ COMMANDS = {
     "conform": "kwire.cli.conform.command:conform",
     "export": "kwire.cli.export:export",
     "diff": "kwire.cli.diff:diff",
+    "apply": "kwire.cli.apply:apply",
     "exporter": "kwire.cli.exporter:exporter",
     "demo": "kwire.cli.demo.command:demo",
 }

@@ -152,23 +152,29 @@ def _names_nodes(text: str) -> bool:
     return True
 
 
+ONLY = option(metavar="SECTION,...", help="Only these: features, topics, configs, quotas, ...")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentOptions:
     """The options of what is read of the metadata."""
 
-    only: str | None = option(
-        metavar="SECTION,...", help="Only these: features, topics, configs, quotas, ..."
-    )
+    only: str | None = ONLY
     assignments: bool = flag("--assignments", help="With the replicas of every partition.")
 
     def sections(self) -> tuple[DocumentSection, ...]:
         """Return the sections of --only; none stands for all. Raises WrongUsage."""
-        from kwire.cluster_document.document import DocumentSection
+        return sections_named(self.only)
 
-        names = {section.value.lower(): section for section in DocumentSection}
-        chosen = [name.strip() for name in (self.only or "").split(",") if name.strip()]
-        for name in chosen:
-            if name.lower() not in names:
-                known = ", ".join(section.value for section in DocumentSection)
-                raise WrongUsage(f"--only {name}: there is no such section, only {known}.")
-        return tuple(names[name.lower()] for name in chosen)
+
+def sections_named(only: str | None) -> tuple[DocumentSection, ...]:
+    """Return the sections of a value of --only; none stands for all. Raises WrongUsage."""
+    from kwire.cluster_document.document import DocumentSection
+
+    names = {section.value.lower(): section for section in DocumentSection}
+    chosen = [name.strip() for name in (only or "").split(",") if name.strip()]
+    for name in chosen:
+        if name.lower() not in names:
+            known = ", ".join(section.value for section in DocumentSection)
+            raise WrongUsage(f"--only {name}: there is no such section, only {known}.")
+    return tuple(names[name.lower()] for name in chosen)

@@ -21,6 +21,7 @@ OPTIONS = {
     "kafka": "--kafka",
     "no_initial_controllers": "--no-initial-controllers",
     "release_version": "--release-version",
+    "set_features": "--features",
     "standalone": "--standalone",
     "targets": "--target",
     "throttle": "--throttle",

@@ -13,12 +13,15 @@ from types import MappingProxyType
 
 from kwire.cluster_document.document import (
     ClusterDocument,
-    DocumentAcl,
+    DocumentCredential,
     DocumentSection,
     DocumentTopic,
 )
 
 Fields = Mapping[str, object]
+
+KEY_FIELD = "saltedPassword"
+"""The field of a credential whose value is the fingerprint of the key that the password makes."""
 
 
 class Change(StrEnum):
@@ -105,9 +108,17 @@ def _entries(
 ) -> Iterator[Difference]:
     for name in sorted(old.keys() | new.keys()):
         if name in old and name in new:
-            yield from _fields(section, name, old[name], new[name])
+            yield from _fields(section, name, *_both_known(section, old[name], new[name]))
         else:
             yield _whole(section, name, old.get(name), new.get(name))
+
+
+def _both_known(section: DocumentSection, old: Fields, new: Fields) -> tuple[Fields, Fields]:
+    """Leave out the fingerprint of a credential's key if one side does not have the key."""
+    if section is not DocumentSection.SCRAM or (KEY_FIELD in old) == (KEY_FIELD in new):
+        return old, new
+    key = {KEY_FIELD}
+    return {k: old[k] for k in old.keys() - key}, {k: new[k] for k in new.keys() - key}
 
 
 def _whole(
@@ -192,40 +203,26 @@ def _features(document: ClusterDocument) -> dict[str, Fields]:
 
 
 def _configs(document: ClusterDocument) -> dict[str, Fields]:
-    return {
-        f"{entry.type} {_or_default(entry.name)}": entry.configs for entry in document.configs or ()
-    }
+    return {entry.title: entry.configs for entry in document.configs or ()}
 
 
 def _quotas(document: ClusterDocument) -> dict[str, Fields]:
-    return {
-        ", ".join(f"{type} {_or_default(name)}" for type, name in sorted(quota.entity.items())): (
-            quota.quotas
-        )
-        for quota in document.quotas or ()
-    }
+    return {quota.title: quota.quotas for quota in document.quotas or ()}
 
 
 def _scram(document: ClusterDocument) -> dict[str, Fields]:
     return {
-        f"{credential.user} {credential.mechanism}": {"iterations": credential.iterations}
+        credential.title: {"iterations": credential.iterations, **_key(credential)}
         for credential in document.scram_credentials or ()
     }
 
 
+def _key(credential: DocumentCredential) -> Fields:
+    return {KEY_FIELD: credential.fingerprint} if credential.fingerprint else {}
+
+
 def _acls(document: ClusterDocument) -> dict[str, Fields]:
-    return {_acl(acl): {} for acl in document.acls or ()}
-
-
-def _acl(acl: DocumentAcl) -> str:
-    return (
-        f"{acl.principal} {acl.permission} {acl.operation} on {acl.pattern_type}"
-        f" {acl.resource_type} {acl.resource_name} from {acl.host}"
-    )
-
-
-def _or_default(name: str | None) -> str:
-    return "<default>" if name is None else name
+    return {acl.title: {} for acl in document.acls or ()}
 
 
 _ENTRIES: Mapping[DocumentSection, Callable[[ClusterDocument], Mapping[str, Fields]]] = (

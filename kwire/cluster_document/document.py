@@ -1,18 +1,33 @@
 """A cluster's metadata as a document that people read, keep and compare: the model of the file.
 
 A section that is None is absent, and is not compared. Keys are spelled in camel case, as in Kafka's
-JSON. Secrets are not in it: of a credential the iterations only, of a password that it is set.
+JSON. An export has no secrets: of a credential the iterations only, of a password that it is set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from kwire.cluster_document.document_words import (
+    RESOURCE_TYPES,
+    ScramBytes,
+    key_fingerprint,
+    salted_length,
+    scram_bytes,
+    word_of,
+)
+from kwire.messages.access_control import (
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+from kwire.net.scram_keys import HASHES
 from kwire.text.yaml_file import Strict
 
 VERSION = 1
@@ -77,6 +92,20 @@ class DocumentTopic(_Part):
     assignments: tuple[tuple[Natural, ...], ...] | None = None
     configs: ConfigValues | None = None
 
+    @property
+    def title(self) -> str:
+        """The name under which it is compared."""
+        return self.name
+
+    @model_validator(mode="after")
+    def _has_all_assignments(self) -> Self:
+        if self.assignments is not None and len(self.assignments) != self.partitions:
+            raise ValueError(
+                f"{self.name} has {self.partitions} partitions and assignments of"
+                f" {len(self.assignments)}: make them as many"
+            )
+        return self
+
 
 class DocumentConfigs(_Part):
     """The configuration of a broker, a group or client metrics.
@@ -84,9 +113,14 @@ class DocumentConfigs(_Part):
     type: as `--entity-type` of kafka-configs has it. name: None for the default of all brokers.
     """
 
-    type: str
+    type: Annotated[str, AfterValidator(word_of(RESOURCE_TYPES.values()))]
     name: str | None
     configs: ConfigValues
+
+    @property
+    def title(self) -> str:
+        """The name under which it is compared."""
+        return f"{self.type} {_or_default(self.name)}"
 
 
 class DocumentQuota(_Part):
@@ -95,25 +129,67 @@ class DocumentQuota(_Part):
     entity: Mapping[str, str | None]
     quotas: Mapping[str, float]
 
+    @property
+    def title(self) -> str:
+        """The name under which it is compared."""
+        parts = sorted(self.entity.items())
+        return ", ".join(f"{type} {_or_default(name)}" for type, name in parts)
+
 
 class DocumentCredential(_Part):
-    """A SCRAM credential of a user, without its keys."""
+    """A SCRAM credential of a user.
+
+    salt, saltedPassword: base64. Only a person writes them, so that `kwire apply` can set the
+    credential: a cluster keeps keys, from which they cannot be had.
+    """
 
     user: str
-    mechanism: str
+    mechanism: Annotated[str, AfterValidator(word_of(HASHES))]
     iterations: Natural
+    salt: ScramBytes | None = Field(default=None, repr=False)
+    salted_password: ScramBytes | None = Field(default=None, repr=False)
+
+    @property
+    def title(self) -> str:
+        """The name under which it is compared."""
+        return f"{self.user} {self.mechanism}"
+
+    @property
+    def fingerprint(self) -> str | None:
+        """A short hash of the key that the password makes; None if the document has neither."""
+        if self.salted_password is None:
+            return None
+        return key_fingerprint(self.mechanism, scram_bytes(self.salted_password))
+
+    @model_validator(mode="after")
+    def _has_both_or_none(self) -> Self:
+        if (self.salt is None) != (self.salted_password is None):
+            raise ValueError("salt and saltedPassword go together: give both, or none")
+        if self.salted_password is not None and self.mechanism in HASHES:
+            needed = salted_length(self.mechanism)
+            if len(scram_bytes(self.salted_password)) != needed:
+                raise ValueError(f"saltedPassword of {self.mechanism} is {needed} bytes in base64")
+        return self
 
 
 class DocumentAcl(_Part):
     """An ACL, in the words of Kafka's enums (AclOperation, AclPermissionType, PatternType)."""
 
     principal: str
-    permission: str
-    operation: str
-    resource_type: str
+    permission: Annotated[str, AfterValidator(word_of(AclPermission))]
+    operation: Annotated[str, AfterValidator(word_of(AclOperation))]
+    resource_type: Annotated[str, AfterValidator(word_of(AclResourceType))]
     resource_name: str
-    pattern_type: str
+    pattern_type: Annotated[str, AfterValidator(word_of(PatternType))]
     host: str
+
+    @property
+    def title(self) -> str:
+        """The name under which it is compared."""
+        return (
+            f"{self.principal} {self.permission} {self.operation} on {self.pattern_type}"
+            f" {self.resource_type} {self.resource_name} from {self.host}"
+        )
 
 
 class ClusterDocument(_Part):
@@ -139,3 +215,7 @@ class ClusterDocument(_Part):
     def has_assignments(self) -> bool:
         """True if a topic has the replicas of its partitions."""
         return any(topic.assignments is not None for topic in self.topics or ())
+
+
+def _or_default(name: str | None) -> str:
+    return "<default>" if name is None else name

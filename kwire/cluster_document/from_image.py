@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from pydantic import Field
+
 from kwire.cluster_document.document import (
     VERSION,
     ClusterDocument,
@@ -20,6 +22,7 @@ from kwire.cluster_document.document import (
     DocumentSection,
     DocumentTopic,
 )
+from kwire.cluster_document.document_words import RESOURCE_TYPES, stored_key_fingerprint
 from kwire.configs.hidden_values import is_hidden
 from kwire.image.acls import StandardAcl
 from kwire.image.broker import BrokerRegistration
@@ -40,25 +43,31 @@ from kwire.net.address import Address
 from kwire.observer.stored_metadata import StoredMetadata
 from kwire.text.ids import uuid_text
 
-ENTITY_TYPES: Mapping[int, str] = MappingProxyType(
-    {
-        ResourceType.BROKER: "brokers",
-        ResourceType.BROKER_LOGGER: "broker-loggers",
-        ResourceType.CLIENT_METRICS: "client-metrics",
-        ResourceType.GROUP: "groups",
-    }
-)
-"""Names of configured resources other than topics, as `--entity-type` of kafka-configs has them."""
+
+class StoredCredential(DocumentCredential):
+    """A SCRAM credential of a cluster, whose key can be compared; it is not written."""
+
+    key: str = Field(exclude=True, repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of the key that the cluster has."""
+        return self.key
 
 
 def document_of(
-    metadata: StoredMetadata, only: Collection[DocumentSection] = (), *, assignments: bool = False
+    metadata: StoredMetadata,
+    only: Collection[DocumentSection] = (),
+    *,
+    assignments: bool = False,
+    keys: bool = False,
 ) -> ClusterDocument:
     """Return the document of an image.
 
     only: the sections it has; none stands for all, with the brokers and controllers.
     assignments: with the replicas of every partition, not of those topics alone whose partitions
-    differ in their number.
+    differ in their number. keys: compare SCRAM credentials by their keys, too, which are not
+    written.
     """
     fields: dict[str, Any] = {"version": VERSION}
     if metadata.cluster_id is not None:
@@ -70,6 +79,8 @@ def document_of(
             fields[section] = build(metadata)
     if not only or DocumentSection.TOPICS in only:
         fields[DocumentSection.TOPICS] = _topics(metadata, assignments)
+    if keys and DocumentSection.SCRAM in fields:
+        fields[DocumentSection.SCRAM] = _scram_with_keys(metadata)
     return ClusterDocument(**fields)
 
 
@@ -151,7 +162,7 @@ def _configs(metadata: StoredMetadata) -> tuple[DocumentConfigs, ...]:
     resources = sorted(metadata.image.configs.resources)
     return tuple(
         DocumentConfigs(
-            type=ENTITY_TYPES.get(resource.type, str(resource.type)),
+            type=RESOURCE_TYPES.get(resource.type, str(resource.type)),
             name=resource.name or None,
             configs=_shown(metadata, resource),
         )
@@ -190,6 +201,19 @@ def _scram(metadata: StoredMetadata) -> tuple[DocumentCredential, ...]:
             iterations=credentials[user].iterations,
         )
         for user in sorted(credentials, key=lambda user: (user.name, user.mechanism))
+    )
+
+
+def _scram_with_keys(metadata: StoredMetadata) -> tuple[StoredCredential, ...]:
+    credentials = metadata.image.scram.credentials
+    return tuple(
+        StoredCredential(
+            user=user.name,
+            mechanism=MECHANISMS.get(user.mechanism, str(user.mechanism)),
+            iterations=credential.iterations,
+            key=stored_key_fingerprint(credential.stored_key),
+        )
+        for user, credential in credentials.items()
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 
 from kwire.cluster_document.document import VERSION, ClusterDocument
 from kwire.text.untrusted import CUT, LONGEST, cut_repr, read_text
@@ -31,8 +33,11 @@ _REASONS = {
 }
 """pydantic's types of errors, in words of the file."""
 
-_SHOWN = 5
+_SHOWN = 20
 """Mistakes that are told at once."""
+
+_ENTRIES = ("topics", "configs", "quotas", "scram_credentials", "acls")
+"""The lists of entries that have a title, which must be there once."""
 
 
 def read_document(path: Path) -> ClusterDocument:
@@ -48,13 +53,37 @@ def parse_document(text: str, name: str) -> ClusterDocument:
         raise BadFile(f"{name}: {error}") from error
     _check_version(data, name)
     try:
-        return ClusterDocument.model_validate(data)
+        document = ClusterDocument.model_validate(data)
     except ValidationError as error:
-        mistakes = error.errors(include_url=False)
-        sentences = [f"{name}: {_mistake(mistake, lines)}" for mistake in mistakes[:_SHOWN]]
-        if len(mistakes) > _SHOWN:
-            sentences.append(f"{name}: {len(mistakes) - _SHOWN} more mistakes")
-        raise BadFile("\n".join(sentences)) from error
+        lines = lines or _lines_of_json(text)
+        found = [_mistake(mistake, lines) for mistake in error.errors(include_url=False)]
+        raise _bad_file(found, name) from error
+    if doubles := [*_doubles(document)]:
+        lines = lines or _lines_of_json(text)
+        raise _bad_file(
+            [
+                f"{_place(place, lines)}: {cut_repr(title)} is there twice, keep one of them"
+                for place, title in doubles
+            ],
+            name,
+        )
+    return document
+
+
+def _bad_file(mistakes: list[str], name: str) -> BadFile:
+    sentences = [f"{name}: {mistake}" for mistake in mistakes[:_SHOWN]]
+    if len(mistakes) > _SHOWN:
+        sentences.append(f"{name}: {len(mistakes) - _SHOWN} more mistakes")
+    return BadFile("\n".join(sentences))
+
+
+def _doubles(document: ClusterDocument) -> Iterator[tuple[ValuePath, str]]:
+    """Yield place and title of each entry that an earlier one names, too."""
+    for attribute in _ENTRIES:
+        first = dict[str, int]()
+        for index, entry in enumerate(getattr(document, attribute) or ()):
+            if first.setdefault(entry.title, index) != index:
+                yield (to_camel(attribute), index), entry.title
 
 
 def _check_version(data: Any, name: str) -> None:
@@ -96,12 +125,22 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
+def _lines_of_json(text: str) -> Mapping[ValuePath, int]:
+    """Return the line of each value of a JSON text, which is YAML as well; none if it is not."""
+    with suppress(BadYaml):
+        return read_yaml_data(text, BOUNDS)[1]
+    return {}
+
+
 def _mistake(mistake: Any, lines: Mapping[ValuePath, int]) -> str:
-    place = tuple(mistake["loc"])
+    reason = _REASONS.get(mistake["type"]) or str(mistake["msg"]).removeprefix("Value error, ")
+    return f"{_place(tuple(mistake['loc']), lines)}: {reason}"
+
+
+def _place(place: ValuePath, lines: Mapping[ValuePath, int]) -> str:
     # A key that is missing has no line, nor has one of a mapping: the nearest above has.
     nearest = (place[:end] for end in range(len(place), 0, -1))
     line = next((lines[above] for above in nearest if above in lines), None)
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    reason = _REASONS.get(mistake["type"]) or str(mistake["msg"]).removeprefix("Value error, ")
     where = "" if line is None else f"line {line}: "
-    return f"{where}{path.removeprefix('.')[:CUT] or 'the file'}: {reason}"
+    return f"{where}{path.removeprefix('.')[:CUT] or 'the file'}"

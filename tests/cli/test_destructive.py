@@ -11,6 +11,7 @@ from tests.support.paths import ROOT
 
 ASKS = {
     "acls remove",
+    "apply",
     "brokers unregister",
     "features disable",
     "features downgrade",
@@ -74,6 +75,7 @@ def test_every_command_that_changes_a_cluster_is_of_one_kind() -> None:
 @pytest.mark.parametrize(
     "words",
     [
+        "apply nowhere.yaml",
         "brokers unregister 5",
         "groups delete billing",
         "groups forget billing --topic orders",
@@ -101,5 +103,6 @@ def test_no_block_of_the_documents_would_be_refused_in_a_script() -> None:
         for number, line in enumerate(page.read_text().splitlines(), 1)
         if command.match(line) and "--dry-run" not in line and "--yes" not in line
         if not ("pipeline maintain" in line and "--keep-days" not in line)
+        if not (" apply " in line and "--plan" in line)
     ]
     assert lines == []

@@ -1,5 +1,8 @@
 """Differences of two documents: old and new of each key, and nothing that one of them lacks."""
 
+import re
+from base64 import b64encode
+from hashlib import pbkdf2_hmac
 from typing import Any
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from kwire.cluster_document.comparison import Change, Comparison, compare
 from kwire.cluster_document.document import ClusterDocument, DocumentSection
 from kwire.cluster_document.from_image import document_of
+from kwire.cluster_document.writing import yaml_text
 from kwire.observer.stored_metadata import read_checkpoint, read_metadata_folder
 from tests.support.paths import FIXTURES
 
@@ -129,6 +133,33 @@ def test_every_section_is_compared() -> None:
     assert told(compare(document(acls=[]), document(acls=[acl]))) == [
         ("User:a DENY READ on PREFIXED TOPIC t from *", "added", "", None, {})
     ]
+
+
+def test_a_salted_password_is_compared_with_the_key_that_kafka_stored() -> None:
+    """The log has alice's salt, and the key that Kafka made of the word "secret"."""
+    metadata = read_metadata_folder(FIXTURES / "logdirs" / "kafka-4.3.1-without-elr")
+    (stored,) = metadata.image.scram.credentials.values()
+    with_keys = document_of(metadata, keys=True)
+
+    def alice(password: bytes, iterations: int = 4096) -> ClusterDocument:
+        salted = pbkdf2_hmac("sha256", password, stored.salt, iterations)
+        credential = {
+            "user": "alice",
+            "mechanism": "SCRAM-SHA-256",
+            "iterations": iterations,
+            "salt": b64encode(stored.salt).decode(),
+            "saltedPassword": b64encode(salted).decode(),
+        }
+        return document(scramCredentials=[credential])
+
+    assert not compare(with_keys, alice(b"secret")).differences
+    (changed,) = told(compare(with_keys, alice(b"other")))
+    assert changed[:3] == ("alice SCRAM-SHA-256", "changed", "saltedPassword")
+    assert all(re.fullmatch("sha256:[0-9a-f]{8}", str(value)) for value in changed[3:])
+    # One that does not tell its keys is compared by the iterations alone.
+    assert not compare(document_of(metadata), alice(b"other")).differences
+    assert len(compare(document_of(metadata), alice(b"other", 8192)).differences) == 1
+    assert yaml_text(with_keys) == yaml_text(document_of(metadata))
 
 
 def test_a_log_differs_from_its_own_earlier_checkpoint() -> None:

@@ -1,5 +1,7 @@
 """Documents that people wrote by hand: every mistake has its file and its line."""
 
+import json
+
 import pytest
 
 from kwire.cluster_document.reading import BOUNDS, parse_document
@@ -52,7 +54,24 @@ def test_a_document_written_by_hand_needs_no_quotes() -> None:
         ('{"version": ' + "[" * 100_000, "the JSON is nested too deep"),
         (
             '{"version": 1, "configs": [{"type": "groups", "name": "g", "configs": {"a": 1}}]}',
-            r"configs\[0\].configs.a: this must be a text: write it in quotes",
+            r"line 1: configs\[0\].configs.a: this must be a text: write it in quotes",
+        ),
+        ('{"version": 1,\n "acls": [],\n "topcis": []}', "line 3: topcis: there is no such key"),
+        (
+            "version: 1\ntopics:\n- {name: a, partitions: 1}\n- {name: a, partitions: 2}",
+            r"line 4: topics\[1\]: 'a' is there twice, keep one of them",
+        ),
+        (
+            "version: 1\ntopics:\n- name: a\n  partitions: 2\n  assignments: [[1]]",
+            r"line 3: topics\[0\]: a has 2 partitions and assignments of 1",
+        ),
+        (
+            "version: 1\nconfigs:\n- {type: broker, name: null, configs: {}}",
+            r"line 3: configs\[0\].type: 'broker' is none of .*; did you mean 'brokers'\?",
+        ),
+        (
+            "version: 1\nscramCredentials:\n- {user: a, mechanism: PLAIN, iterations: 4096}",
+            r"line 3: scramCredentials\[0\].mechanism: 'PLAIN' is none of SCRAM-SHA-256,",
         ),
     ],
 )
@@ -66,8 +85,55 @@ def test_many_mistakes_are_told_in_few_lines() -> None:
     topics = "".join("\n- {name: a, partitions: x}" for _ in range(1000))
     with pytest.raises(BadFile) as error:
         parse_document(f"version: 1\ntopics:{topics}", "nightly.yaml")
-    assert len(str(error.value).splitlines()) == 6
-    assert str(error.value).endswith("nightly.yaml: 995 more mistakes")
+    assert len(str(error.value).splitlines()) == 21
+    assert str(error.value).endswith("nightly.yaml: 980 more mistakes")
+
+
+ACL = {
+    "principal": "User:alice",
+    "permission": "ALLOW",
+    "operation": "READ",
+    "resourceType": "TOPIC",
+    "resourceName": "orders",
+    "patternType": "LITERAL",
+    "host": "*",
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "word", "reason"),
+    [
+        ("operation", "REED", "'REED' is none of ALL, READ, .*; did you mean 'READ'"),
+        ("operation", "ANY", "'ANY' is none of ALL, READ"),
+        ("permission", "allow", "'allow' is none of DENY, ALLOW"),
+        ("patternType", "MATCH", "'MATCH' is none of LITERAL, PREFIXED"),
+        ("resourceType", "TOPICS", "'TOPICS' is none of TOPIC, GROUP, .*; did you mean 'TOPIC'"),
+    ],
+)
+def test_a_word_that_no_acl_has_is_a_mistake(key: str, word: str, reason: str) -> None:
+    text = json.dumps({"version": 1, "acls": [{**ACL, key: word}]})
+    with pytest.raises(BadFile, match=rf"^it: line 1: acls\[0\].{key}: {reason}"):
+        parse_document(text, "it")
+    assert parse_document(json.dumps({"version": 1, "acls": [{**ACL, key: "77"}]}), "it").acls
+
+
+ALICE = "version: 1\nscramCredentials:\n- {user: alice, mechanism: SCRAM-SHA-256, iterations: 4096"
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (", salt: aaaa}", "salt and saltedPassword go together"),
+        (", salt: aaaa, saltedPassword: aaaa}", "saltedPassword of SCRAM-SHA-256 is 32 bytes"),
+        (", salt: '', saltedPassword: aaaa}", "this must be bytes in base64"),
+        (", salt: aaaa, saltedPassword: hunter2}", "this must be bytes in base64"),
+        (", storedKey: aaaa}", "there is no such key here"),
+    ],
+)
+def test_a_salted_password_that_cannot_be_one_is_a_mistake(more: str, reason: str) -> None:
+    with pytest.raises(BadFile, match=rf"^it: line 3: .*{reason}") as error:
+        parse_document(ALICE + more, "it")
+    assert "hunter2" not in str(error.value)
 
 
 def test_the_depth_of_a_document_is_allowed() -> None:
