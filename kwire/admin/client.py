@@ -809,11 +809,14 @@ class AdminClient(ClusterClient):
     ) -> ClusterDescription:
         """Return the cluster's id and nodes: brokers, or controllers if those are the bootstrap.
 
-        The first node that answers is asked; its view may lag behind the active controller's.
+        The first node that answers is asked; its view may lag behind the active controller's. Where
+        controllers may not tell it, as to a principal without ALTER on the cluster, the leader
+        describes its voters instead: the cluster id is None then.
 
         Raises UnsupportedEndpointType for `include_fenced_brokers` with controllers as bootstrap,
-        MismatchedEndpointType if a node of the other kind answers, UnsupportedVersion for a
-        controller from before KIP-919, ConnectionFailed if no node answers.
+        MismatchedEndpointType if a node of the other kind answers, NoReachableLeader if controllers
+        that have just started find no leader, ConnectionFailed if no node answers; the controllers'
+        own reason, UnsupportedVersion before KIP-919, if their leader tells no endpoints, either.
         """
         from kwire.admin.cluster import describe_cluster
 
@@ -856,6 +859,9 @@ class AdminClient(ClusterClient):
         node_id: the node to ask, a controller or a broker as the bootstrap is; by default the
         active controller, or any broker.
 
+        A controller that has found no leader since it started does not know what is finalized, and
+        another is asked, until time is up.
+
         Raises NodeNotFound for a node id the cluster does not have, else as
         `describe_metadata_quorum`.
         """
@@ -897,7 +903,8 @@ class AdminClient(ClusterClient):
            not there is a leader: such an answer is dropped and the next node asked.
 
         Raises NoReachableLeader within about a second if too few controllers answer to elect a
-        leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
+        leader, unless one of them has just started; else when time is up; MismatchedEndpointType;
+        ConnectionFailed.
         """
         from kwire.admin.quorum import describe_metadata_quorum
 
@@ -969,8 +976,12 @@ class AdminClient(ClusterClient):
             self.driver, voter_id, voter_directory_id, cluster_id=cluster_id, timeout=timeout
         )
 
-    async def cluster_id(self, *, timeout: float | None = None) -> str:
-        """Return the id of the cluster that is asked: text, to be compared as such."""
+    async def cluster_id(self, *, timeout: float | None = None) -> str | None:
+        """Return the id of the cluster that is asked: text, to be compared as such.
+
+        None where controllers do not tell it: before Kafka 3.7, to a principal without ALTER on the
+        cluster, and as long as they have found no leader.
+        """
         from kwire.admin.quorum import cluster_id
 
         return await cluster_id(self.driver, timeout=timeout)
@@ -980,9 +991,10 @@ class AdminClient(ClusterClient):
 
         A connection begins with ApiVersions, which tells them: nothing else is asked, and a
         connection that is open already tells what was so when it was opened. A controller that
-        does not lead may be a moment behind.
+        does not lead may be a moment behind. One that has found no leader since it started is asked
+        again.
 
-        Raises MismatchedEndpointType, ConnectionFailed.
+        Raises MismatchedEndpointType, NoReachableLeader, ConnectionFailed.
         """
         from kwire.admin.features import describe_first_features
 

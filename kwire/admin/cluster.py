@@ -48,11 +48,14 @@ async def describe_cluster(
 ) -> ClusterDescription:
     """Return the cluster's id and nodes: brokers, or controllers if those are the bootstrap.
 
-    The first node that answers is asked; its view may lag behind the active controller's.
+    The first node that answers is asked; its view may lag behind the active controller's. Where
+    controllers may not tell it, as to a principal without ALTER on the cluster, the leader
+    describes its voters instead: the cluster id is None then.
 
     Raises UnsupportedEndpointType for `include_fenced_brokers` with controllers as bootstrap,
-    MismatchedEndpointType if a node of the other kind answers, UnsupportedVersion for a
-    controller from before KIP-919, ConnectionFailed if no node answers.
+    MismatchedEndpointType if a node of the other kind answers, NoReachableLeader if controllers
+    that have just started find no leader, ConnectionFailed if no node answers; the controllers'
+    own reason, UnsupportedVersion before KIP-919, if their leader tells no endpoints, either.
     """
     return await driver.router.describe_cluster(
         DescribeClusterRequest(

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from kwire.admin.deadline import Deadline
 from kwire.admin.errors import (
+    MetadataNotRead,
     MissingFromAnswer,
     ReadOnly,
 )
@@ -223,7 +224,7 @@ class Driver:
         except AnswerLost as error:
             # `exchange` noted it for the keys that were asked.
             run.lose([key for key in keys if key not in run.latest], error)
-        except (ConnectionFailed, WireError) as error:
+        except (ConnectionFailed, WireError, MetadataNotRead) as error:
             run.lose(keys, error)
         except KwireError as error:
             run.fail(keys, error)  # a login that was refused, or for which there was no token

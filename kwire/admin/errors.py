@@ -4,12 +4,14 @@ BrokerError                     any other code that a node answered with
 ├── MismatchedEndpointType      a broker was given as a controller, or the reverse (KIP-919)
 ├── InconsistentClusterId       the cluster is another one than the caller named
 ├── DuplicateVoter              the node is a voter already
+├── MetadataNotRead             the controller has found no leader since it started
 └── VoterNotFound               no voter has this id and directory id
 ConnectionFailed
 └── NoReachableLeader           controllers answer, but none of them leads
 LocalError
 ├── ReadOnly                    the client may not change anything; nothing was sent
 ├── NodeNotFound                the cluster has no node of this id
+├── ClusterIdNotTold            the controllers may or can not tell their cluster's id
 ├── ReplicaNotFound             the broker has no replica of this partition
 └── WrongGroupType              the group is not of the type that was described
 KwireError
@@ -41,6 +43,22 @@ class VoterNotFound(BrokerError):
     """No voter has both this id and this directory id."""
 
 
+class MetadataNotRead(BrokerError):
+    """A controller has read no metadata since it started, as it has found no leader.
+
+    It stands at the lowest metadata.version, and refuses what that does not have with
+    UNSUPPORTED_VERSION, as if it were too old. `code` is NOT_CONTROLLER, which is the truth.
+    """
+
+    def __init__(self, peer: str) -> None:
+        super().__init__(ErrorCode.NOT_CONTROLLER)
+        self.peer = peer
+        self.args = (f"{peer} has read no metadata since it started, as it has found no leader",)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class NoReachableLeader(ConnectionFailed):
     """Controllers answer, but none of them leads, and the one they name cannot be reached."""
 
@@ -51,6 +69,16 @@ class ReadOnly(LocalError):
 
 class NodeNotFound(LocalError):
     """The cluster has no node of this id."""
+
+
+class ClusterIdNotTold(LocalError):
+    """Controllers do not tell the id of their cluster: the reason is that of DescribeCluster."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the cluster id is unknown: controllers tell it from Kafka 3.7 on, to those with the"
+            " right ALTER on the cluster; give `bootstrap_servers`, or log in as one of them"
+        )
 
 
 class ReplicaNotFound(LocalError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kwire.admin.bootstrap import Bootstrap
 from kwire.admin.cluster_description import ClusterDescription
-from kwire.admin.errors import NoReachableLeader
+from kwire.admin.controller_state import ControllerState
+from kwire.admin.errors import MetadataNotRead, NoReachableLeader
 from kwire.error_codes import ErrorCode
 from kwire.errors import (
     AnswerLost,
@@ -24,6 +27,21 @@ NOT_LEADER = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.NOT_CONTROLL
 
 SHOWN = 8
 """Nodes that one sentence names: a cluster may have 2,000."""
+
+
+RECOVER = "if their disks are lost for good: kwire storage recover"
+
+DENIED = (
+    "the addresses of the other controllers were not told ({reason}): give all of them as bootstrap"
+)
+
+
+class NotDescribed(KwireError):
+    """Controllers answer, and none of them describes the cluster. `reason` is the first one's."""
+
+    def __init__(self, reason: KwireError) -> None:
+        self.reason = reason
+        super().__init__(str(reason))
 
 
 class Failures:
@@ -53,19 +71,32 @@ class Failures:
     @property
     def leaderless(self) -> bool:
         """True if controllers answered, each of them only that it does not lead."""
-        answers = [self._by_address[address] for address in self._alive]
+        answers = [self._by_address[address] for address in self.alive]
         return bool(answers) and all(_does_not_lead(answer) for answer in answers)
 
-    def too_few(self, cluster: ClusterDescription) -> bool:
+    @property
+    def undescribed(self) -> NotDescribed | None:
+        """The first answer of a controller that does not describe the cluster, if any."""
+        reasons = self._by_address.values()
+        return next((reason for reason in reasons if isinstance(reason, NotDescribed)), None)
+
+    @property
+    def unread(self) -> bool:
+        """True if a controller has read no metadata since it started."""
+        return any(isinstance(why, MetadataNotRead) for why in self._by_address.values())
+
+    def too_few(self, cluster: ClusterDescription | None) -> bool:
         """Return True if fewer controllers answer than a majority of those registered.
+
+        Of those given, if no node has told which are registered.
 
         A node may be reached by another address than it advertises, so that neither the advertised
         nor the bootstrap addresses alone count every node: the higher count holds.
         """
-        advertised = {node.address for node in cluster.nodes.values()}
-        alive = set(self._alive)
+        advertised = {node.address for node in cluster.nodes.values()} if cluster else set()
+        alive = set(self.alive)
         reached = max(len(alive & advertised), len(alive & set(self._bootstrap.addresses)))
-        return reached < len(cluster.nodes) // 2 + 1
+        return reached < (len(advertised) or len(self._bootstrap.addresses)) // 2 + 1
 
     def unreachable(self) -> KwireError:
         """Return an error that names every address; for a single node its own error."""
@@ -76,29 +107,51 @@ class Failures:
         kind = ConnectTimedOut if self.timed_out else ConnectionFailed
         return kind(f"no {noun} answers: {reasons}")
 
-    def no_leader(self, cluster: ClusterDescription) -> NoReachableLeader:
-        """Return an error naming the last known leader, the nodes that answer, and what to do."""
+    def no_leader(
+        self,
+        cluster: ClusterDescription | None,
+        states: Sequence[ControllerState] = (),
+        reason: KwireError | None = None,
+    ) -> NoReachableLeader:
+        """Return an error that says which controllers answer, whom they name, and what to do.
+
+        states: what they tell of themselves, if none described the cluster, for this reason.
+        """
+        if cluster is None or states:
+            return NoReachableLeader(f"no reachable leader: {self._told(states, reason)}")
         last = cluster.controller
         why = self._by_address.get(last.address) if last else None
         known = "none known" if last is None else f"last known {last.node_id} at {last.address}"
         detail = f" ({why})" if why is not None and _not_connected(why) else ""
-        advice = (
-            "start enough of the others for a majority"
-            if self.too_few(cluster)
-            else "they may be electing one, try again"
-        )
-        alive = ", ".join(examples(map(str, self._alive), SHOWN))
+        alive = ", ".join(examples(map(str, self.alive), SHOWN))
         return NoReachableLeader(
             f"no reachable leader; {known}{detail}. {len(cluster.nodes)} controllers are"
-            f" registered, answers come from {alive}: {advice}"
+            f" registered, answers come from {alive}: {self._advice(cluster)}"
         )
+
+    def _told(self, states: Sequence[ControllerState], reason: KwireError | None) -> str:
+        told = "; ".join(examples(map(str, states), SHOWN)) or ", ".join(map(str, self.alive))
+        given, alive = len(self._bootstrap.addresses), len(self.alive)
+        answers = f"{alive} of {given} addresses answer{'s' if alive == 1 else ''}"
+        unread = any(state.lacks_metadata for state in states)
+        lasting = reason is not None and not unread and not self.too_few(None)
+        advice = DENIED.format(reason=reason) if lasting else self._advice(None)
+        return f"{told}; {answers}: {advice}"
+
+    def _advice(self, cluster: ClusterDescription | None) -> str:
+        addresses = ",".join(map(str, self._bootstrap.addresses))
+        ask = f"run kwire doctor --bootstrap-controller {addresses}"
+        if self.too_few(cluster):
+            return f"start enough of the others for a majority ({RECOVER}), and {ask}"
+        return f"they may be electing one, try again, or {ask}"
 
     def last(self) -> KwireError:
         """Return the failure of the node asked last."""
         return explained(list(self._by_address.values())[-1], self._bootstrap)
 
     @property
-    def _alive(self) -> list[Address]:
+    def alive(self) -> list[Address]:
+        """The nodes that answered, if only with an error."""
         return [
             address for address, why in self._by_address.items() if isinstance(why, BrokerError)
         ]

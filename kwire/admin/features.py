@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from kwire.admin import registry
-from kwire.admin.cluster_description import require_endpoint_type
+from kwire.admin.cluster_description import require_endpoint_type, require_metadata
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import KeyedChanges, Operation, OperationCall
@@ -133,6 +133,9 @@ async def describe_features(
     node_id: the node to ask, a controller or a broker as the bootstrap is; by default the
     active controller, or any broker.
 
+    A controller that has found no leader since it started does not know what is finalized, and
+    another is asked, until time is up.
+
     Raises NodeNotFound for a node id the cluster does not have, else as
     `describe_metadata_quorum`.
     """
@@ -147,14 +150,16 @@ async def describe_first_features(
 
     A connection begins with ApiVersions, which tells them: nothing else is asked, and a
     connection that is open already tells what was so when it was opened. A controller that
-    does not lead may be a moment behind.
+    does not lead may be a moment behind. One that has found no leader since it started is asked
+    again.
 
-    Raises MismatchedEndpointType, ConnectionFailed.
+    Raises MismatchedEndpointType, NoReachableLeader, ConnectionFailed.
     """
     router = driver.router
 
     async def read(connection: Connection, timeout: float) -> FeatureMetadata:
         require_endpoint_type(connection, router.endpoint_type)
+        await require_metadata(connection, timeout)
         return _metadata(connection.node)
 
     return await router.first_answer(read, router.deadline(timeout))

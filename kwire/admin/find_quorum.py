@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kwire.admin.client import AdminClient
 from kwire.admin.errors import MismatchedEndpointType
 from kwire.error_codes import ErrorCode
-from kwire.errors import BrokerError, UnsupportedEndpointType, UnsupportedVersion
+from kwire.errors import BrokerError, UnsupportedEndpointType
 from kwire.net.security import PLAINTEXT, Security
 from kwire.net.timeouts import DEFAULT_TIMEOUTS, Timeouts
 
@@ -21,7 +21,7 @@ async def find_quorum(
 ) -> str | None:
     """Return the cluster id once a controller leads; None if the controllers do not tell it.
 
-    An observer would go on asking in vain until its time is up; a client knows within a second.
+    An observer would go on asking in vain until its time is up; a client mostly knows sooner.
     Raises NoReachableLeader, ConnectionFailed, UnsupportedEndpointType for brokers, InvalidValue
     for addresses.
     """
@@ -36,7 +36,7 @@ async def find_quorum(
     async with client:
         try:
             await client.describe_metadata_quorum()
-            return (await client.describe_cluster()).cluster_id
+            return await client.cluster_id()
         except MismatchedEndpointType as error:
             addresses = (
                 bootstrap_controllers
@@ -47,11 +47,8 @@ async def find_quorum(
                 f"{addresses} are brokers, which do not give the metadata log: give the addresses"
                 " of controllers"
             ) from error
-        except UnsupportedVersion:
-            # Controllers before Kafka 3.7 describe nothing, and let their log be read.
-            return None
         except BrokerError as error:
-            # Describing the controllers takes ALTER on the cluster, reading their log does not.
+            # Describing the quorum takes DESCRIBE on the cluster, reading its log does not.
             if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
                 raise
             return None

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from kwire.admin import registry
+from kwire.admin.cluster_description import require_metadata
 from kwire.admin.operation import OperationCall, RequestPart
 from kwire.admin.operation_run import OperationRun
 from kwire.admin.registry import Reach
@@ -27,6 +29,10 @@ _LONGEST_MS = 2**31 - 1
 """TimeoutMs of a request is an int32."""
 
 
+_ASKS_RAFT = (registry.DESCRIBE_METADATA_QUORUM,)
+"""Answered from what the leader knows of the quorum, before it has read any metadata."""
+
+
 async def exchange(
     run: OperationRun[K, A, R],
     keys: Sequence[K],
@@ -38,8 +44,12 @@ async def exchange(
 
     endpoint_type: the kind of the bootstrap, for the advice where a node is too old.
 
-    Raises ConnectionFailed and AnswerLost, after noting the keys of a change as unknown.
+    Raises ConnectionFailed and AnswerLost, after noting the keys of a change as unknown;
+    MetadataNotRead, before anything is sent, of a controller that would answer as if the cluster
+    had nothing in it.
     """
+    if endpoint_type is EndpointType.CONTROLLER and run.operation.row not in _ASKS_RAFT:
+        await require_metadata(connection, timeout)
     # Some may be settled by now: by a node that was asked beside this one, or on an older
     # connection to this one, which was closed in the meantime.
     call = OperationCall(

@@ -172,10 +172,15 @@ DESCRIBE_METADATA_QUORUM: Operation[None, None, QuorumInfo] = Operation(
 )
 
 
-async def cluster_id(driver: Driver, *, timeout: float | None = None) -> str:
-    """Return the id of the cluster that is asked: text, to be compared as such."""
+async def cluster_id(driver: Driver, *, timeout: float | None = None) -> str | None:
+    """Return the id of the cluster that is asked: text, to be compared as such.
+
+    None where controllers do not tell it: before Kafka 3.7, to a principal without ALTER on the
+    cluster, and as long as they have found no leader.
+    """
     router = driver.router
-    return (await router.cluster(router.deadline(timeout))).cluster_id
+    cluster = await router.known_cluster(router.deadline(timeout))
+    return None if cluster is None else cluster.cluster_id
 
 
 async def describe_metadata_quorum(driver: Driver, *, timeout: float | None = None) -> QuorumInfo:
@@ -186,6 +191,7 @@ async def describe_metadata_quorum(driver: Driver, *, timeout: float | None = No
        not there is a leader: such an answer is dropped and the next node asked.
 
     Raises NoReachableLeader within about a second if too few controllers answer to elect a
-    leader, else when time is up; MismatchedEndpointType; ConnectionFailed.
+    leader, unless one of them has just started; else when time is up; MismatchedEndpointType;
+    ConnectionFailed.
     """
     return await driver.ask(DESCRIBE_METADATA_QUORUM, None, None, timeout=timeout)

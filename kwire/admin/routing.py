@@ -2,7 +2,8 @@
 
 With bootstrap.controllers that is the active controller, with bootstrap.servers any broker, which
 forwards. A follower does not name the leader; only DescribeCluster names the active controller, and
-it goes on naming a dead one until another is elected.
+it goes on naming a dead one until another is elected. Controllers that do not describe the cluster
+(decision 0115) are asked one after the other, and then whom they follow.
 """
 
 from __future__ import annotations
@@ -10,19 +11,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from math import inf
 from typing import TypeVar
 
 from kwire.admin.bootstrap import Bootstrap
-from kwire.admin.cluster_description import ClusterDescription, fetch_description
+from kwire.admin.cluster_description import (
+    ClusterDescription,
+    fetch_description,
+    fetch_voters,
+)
+from kwire.admin.controller_state import ControllerState, controller_state
 from kwire.admin.deadline import Deadline
-from kwire.admin.failures import NOT_LEADER, Failures, explained
+from kwire.admin.errors import MetadataNotRead
+from kwire.admin.failures import NOT_LEADER, Failures, NotDescribed, explained
+from kwire.admin.leader_wait import LeaderWait
+from kwire.error_codes import ErrorCode
 from kwire.errors import (
     AnswerLost,
     BrokerError,
     ConnectionFailed,
     KwireError,
     UnsupportedEndpointType,
+    UnsupportedVersion,
     WireError,
 )
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
@@ -40,11 +49,15 @@ Attempt = Callable[[Connection, float], Awaitable[T]]
 HEAD_START = 0.3
 """Seconds that a node may be silent before the next one is asked beside it."""
 
-ELECTION_WAIT = 1.0
-"""Seconds to wait for a leader while too few controllers answer to elect one."""
-
-LONGEST_ELECTION = 10.0
-"""Seconds to wait for a leader while enough of them answer: that there is none is news by then."""
+NOT_DESCRIBING = frozenset(
+    {
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+    }
+)
+"""The codes with which controllers refuse DescribeCluster and may answer everything else: it takes
+ALTER on the cluster where DescribeQuorum takes DESCRIBE, and a metadata.version of Kafka 3.7."""
 
 
 class OperationRouter:
@@ -65,6 +78,8 @@ class OperationRouter:
         self._cluster: ClusterDescription | None = None
         self._stale = False
         self._answered: Address | None = None
+        self._followed: set[Address] = set()
+        self._undescribed: KwireError | None = None
 
     def deadline(self, timeout: float | None) -> Deadline:
         """Return the deadline of an operation that begins now."""
@@ -115,35 +130,53 @@ class OperationRouter:
         1. Learn the controllers from the first that answers, and try the one it names as active.
         2. If that fails, try every other known node: the name may be stale.
         3. All refuse connections: ConnectionFailed at once.
-        4. Too few controllers for an election answer: NoReachableLeader after a second.
-        5. Else learn anew and try again, with growing pauses, until time is up, or there was no
-           leader for LONGEST_ELECTION.
+        4. Else learn anew and try again, with growing pauses, for as long as `LeaderWait` says.
+        5. If no controller describes the cluster, ask each whom it follows, and try that one, too.
         """
         deadline = self.deadline(timeout)
-        leaderless_since = inf
-        while True:
-            # 1. and 3.: `cluster` raises if no node can be connected to.
-            cluster = await self.cluster(deadline)
-            failures = Failures(self._bootstrap)
-            # 2.
-            found = await self._first_success(
-                attempt, self._candidates(at_controller), deadline, failures, repeatable
-            )
-            if found is not None:
-                self._answered, result = found
-                return result
-            # 4. and 5.
-            self._answered, self._stale = None, True
-            controllers = self._bootstrap.endpoint_type is EndpointType.CONTROLLER
-            leaderless = controllers and failures.leaderless
-            leaderless_since = min(leaderless_since, deadline.elapsed) if leaderless else inf
-            await self._wait(cluster, failures, deadline, leaderless_since)
+        with LeaderWait(deadline, self._connections.awaited) as wait:
+            while True:
+                # 1. and 3.
+                try:
+                    cluster = await self.known_cluster(deadline)
+                except ConnectionFailed as error:
+                    raise wait.error_in_place_of(error) from error
+                failures = Failures(self._bootstrap)
+                # 2.
+                found = await self._first_success(
+                    attempt, self._candidates(at_controller), deadline, failures, repeatable
+                )
+                if found is not None:
+                    self._answered, result = found
+                    return result
+                self._answered, self._stale = None, True
+                states = None
+                if self.endpoint_type is EndpointType.CONTROLLER and failures.leaderless:
+                    # 5.
+                    states = await self._states(failures, deadline)
+                # 4.
+                await wait.pause(failures, cluster, states, self._undescribed)
 
     async def cluster(self, deadline: Deadline) -> ClusterDescription:
         """Return the description of the cluster; ask for one if there is none or it is stale."""
         if self._cluster is None or self._stale:
             return await self._describe(DescribeClusterRequest(), deadline)
         return self._cluster
+
+    async def known_cluster(self, deadline: Deadline) -> ClusterDescription | None:
+        """Return the description of the cluster; None, or an older one, if no node describes it.
+
+        Raises ConnectionFailed if no node can be connected to.
+        """
+        if not self._stale and (self._cluster is not None or self._undescribed is not None):
+            return self._cluster
+        try:
+            return await self._described(DescribeClusterRequest(), deadline)
+        except NotDescribed as failed:
+            self._undescribed = failed.reason
+            # What may change in a moment is asked for anew.
+            self._stale = isinstance(failed.reason, MetadataNotRead)
+            return self._cluster
 
     def distrust(self) -> None:
         """Describe the cluster anew when it is needed next."""
@@ -160,14 +193,65 @@ class OperationRouter:
     async def _describe(
         self, request: DescribeClusterRequest, deadline: Deadline
     ) -> ClusterDescription:
+        """Describe the cluster; by the leader's answer to DescribeQuorum if no node does.
+
+        Raises NoReachableLeader if no controller leads in time; the reason of the nodes if the
+        leader tells no endpoints, as before Kafka 3.9.
+        """
+        try:
+            return await self._described(request, deadline)
+        except NotDescribed as failed:
+            if not isinstance(failed.reason, MetadataNotRead):
+                self._undescribed, self._stale = failed.reason, False
+        voters = await self.call(self._fetch_voters, timeout=deadline.remaining)
+        try:
+            return await self._described(request, deadline)
+        except NotDescribed as failed:
+            if voters is None:
+                raise failed.reason from None
+            self._cluster, self._stale = voters, False
+            return voters
+
+    async def _fetch_voters(
+        self, connection: Connection, timeout: float
+    ) -> ClusterDescription | None:
+        return await fetch_voters(connection, self._bootstrap.addresses, timeout)
+
+    async def _described(
+        self, request: DescribeClusterRequest, deadline: Deadline
+    ) -> ClusterDescription:
+        """Send DescribeCluster to the first node that answers it. Raises NotDescribed."""
         endpoint_type = self._bootstrap.endpoint_type
 
         async def fetch(connection: Connection, timeout: float) -> ClusterDescription:
-            return await fetch_description(connection, request, endpoint_type, timeout)
+            try:
+                return await fetch_description(connection, request, endpoint_type, timeout)
+            except (BrokerError, UnsupportedVersion) as error:
+                if endpoint_type is EndpointType.CONTROLLER and _goes_on(error):
+                    raise _TryAnother(NotDescribed(error)) from error
+                raise
 
         self._cluster = await self.first_answer(fetch, deadline)
-        self._stale = False
+        self._stale, self._undescribed = False, None
         return self._cluster
+
+    async def _states(self, failures: Failures, deadline: Deadline) -> tuple[ControllerState, ...]:
+        """Return what the controllers that answered tell of themselves, if they do not tell more.
+
+        The leaders that they follow are candidates from then on.
+        """
+        if self._undescribed is None and not failures.unread:
+            return ()
+
+        async def ask(connection: Connection) -> ControllerState:
+            return await controller_state(connection, deadline.attempt)
+
+        asks = (self._connections.use(node, ask, deadline.attempt) for node in failures.alive)
+        answers = await asyncio.gather(*asks, return_exceptions=True)
+        states = tuple(answer for answer in answers if isinstance(answer, ControllerState))
+        followed = (state.follows.address for state in states if state.follows)
+        self._followed = {address for address in followed if address is not None}
+        return states
 
     async def call_once(
         self, attempt: Attempt[T], deadline: Deadline, address: Address | None = None
@@ -187,7 +271,8 @@ class OperationRouter:
     async def first_answer(self, attempt: Attempt[T], deadline: Deadline) -> T:
         """Run `attempt` at the first known node that answers, whether it is the active one or not.
 
-        Raises ConnectionFailed at once if all refuse connections, else when time is up.
+        Raises ConnectionFailed at once if all refuse connections, else when time is up;
+        NoReachableLeader if all that answer want a leader.
         """
         first: Failures | None = None
         while True:
@@ -195,8 +280,12 @@ class OperationRouter:
             found = await self._first_success(attempt, self._candidates(), deadline, failures)
             if found is not None:
                 return found[1]
+            if failures.undescribed is not None:
+                raise failures.undescribed
             first = first or failures
             if failures.nobody_connects or not await deadline.pause():
+                if failures.leaderless:
+                    raise failures.no_leader(None, await self._states(failures, deadline), None)
                 # The last attempt had less time than the first, and says so.
                 raise (first if first.timed_out and failures.timed_out else failures).unreachable()
 
@@ -271,28 +360,26 @@ class OperationRouter:
                 raise _TryAnother(error) from error
             raise
 
-    async def _wait(
-        self, cluster: ClusterDescription, failures: Failures, deadline: Deadline, since: float
-    ) -> None:
-        """Pause before the next attempt. since: seconds after which nobody led, inf if unknown."""
-        elects = deadline.elapsed <= ELECTION_WAIT or not failures.too_few(cluster)
-        if since < inf and (not elects or deadline.elapsed - since > LONGEST_ELECTION):
-            raise failures.no_leader(cluster)
-        if not await deadline.pause():
-            raise failures.no_leader(cluster) if since < inf else failures.last()
-
     def _candidates(self, at_controller: bool = False) -> list[Address]:
         """Addresses, best first: the one that answered last, the active controller, all others."""
         brokers = self._bootstrap.endpoint_type is EndpointType.BROKER
         first = [self._answered] if self._answered and not (brokers and at_controller) else []
         if self._cluster is None:
-            return [*dict.fromkeys([*first, *self._bootstrap.addresses])]
+            return [*dict.fromkeys([*first, *self._bootstrap.addresses, *self._followed])]
         active = self._cluster.controller
         leads = (at_controller or not brokers) and not self._stale
         if leads and active is not None:
             first.append(active.address)
         learned = (node.address for node in self._cluster.nodes.values() if not node.is_fenced)
-        return [*dict.fromkeys([*first, *self._bootstrap.addresses, *learned])]
+        known = [*self._bootstrap.addresses, *learned, *self._followed]
+        return [*dict.fromkeys([*first, *known])]
+
+
+def _goes_on(error: KwireError) -> bool:
+    """Return True if a controller that does not describe the cluster may answer other requests."""
+    if isinstance(error, BrokerError):
+        return isinstance(error, MetadataNotRead) or error.code in NOT_DESCRIBING
+    return True
 
 
 class _TryAnother(Exception):

@@ -623,7 +623,7 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
             )
         )
 
-    def cluster_id(self, *, timeout: float | None = None) -> str:
+    def cluster_id(self, *, timeout: float | None = None) -> str | None:
         """Return the id of the cluster that is asked: text, to be compared as such."""
         return self._wait(self._client.cluster_id(timeout=timeout))
 

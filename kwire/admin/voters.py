@@ -126,8 +126,8 @@ async def _change_voters(
     router = driver.router
     deadline = router.deadline(timeout)
     if request.cluster_id is None:
-        cluster = await router.cluster(deadline)
-        request = request.replace(cluster_id=cluster.cluster_id)
+        cluster = await router.known_cluster(deadline)
+        request = request.replace(cluster_id=cluster and cluster.cluster_id)
     answer_lost = False
     while True:
         try:

@@ -72,7 +72,7 @@ def _doctor(
     if fix_plan:
         show_fix_plan(output, findings, cluster, evidence)
         return
-    ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
+    ids = sorted({node.cluster_id for node in evidence.controllers if node.cluster_id})
     table = findings_table(findings, {"clusterIds": ids})
     show_findings(output, table, findings)
 

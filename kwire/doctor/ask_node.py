@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from socket import gaierror
 from typing import TypeVar, cast
 
 from kwire.admin.cluster_description import ClusterDescription, fetch_description
-from kwire.admin.errors import raise_for_code
-from kwire.admin.quorum import QuorumInfo, quorum_of
-from kwire.doctor.evidence import CONFIG_KEYS, FollowedLeader, NodeEvidence, Unreachable
-from kwire.error_codes import ErrorCode
-from kwire.errors import BrokerError, ConnectionFailed, KwireError, WireError
-from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
-from kwire.messages.a32_describe_configs import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
-    DescribeConfigsResponse,
+from kwire.admin.controller_state import (
+    NOBODY,
+    FollowedLeader,
+    described_configs,
+    followed_leader,
+    id_in_refusal,
 )
+from kwire.admin.errors import MetadataNotRead
+from kwire.admin.quorum import QuorumInfo, quorum_of
+from kwire.doctor.evidence import CONFIG_KEYS, NodeEvidence, Unreachable
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, KwireError, WireError
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.endpoint_type import EndpointType
-from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.net.address import Address
 from kwire.net.connection import Connection
 from kwire.net.quorum_request import quorum_request
 from kwire.net.secure_connect import SecureConnect
 
 T = TypeVar("T")
-
-NOBODY = -1
-
-BROKER = 4
-"""The resource type of a node's configuration, a controller's too."""
-
-_OTHER_ID = re.compile(r"expected (\d{1,10})\b")
-"""In the words in which a node refuses to describe the configuration of another one."""
 
 
 async def ask_node(
@@ -115,6 +106,8 @@ class _Questions:
         """Return the answer to a question, None if it was refused."""
         try:
             return await question()
+        except MetadataNotRead:
+            pass  # `lacks_metadata` says so: it is asked again when it has found a leader
         except BrokerError as error:
             # A follower refuses DescribeQuorum with this; it is no sign of trouble.
             if (name, error.code) != ("DescribeQuorum", ErrorCode.NOT_LEADER_OR_FOLLOWER):
@@ -134,31 +127,8 @@ class _Questions:
         return quorum_of(cast(DescribeQuorumResponse, answer))
 
     async def followed_leader(self) -> FollowedLeader | None:
-        """Fetch in epoch 0, which every controller refuses naming its own leader and epoch.
-
-        The refusal is FENCED_LEADER_EPOCH (74): the epoch is checked before it is checked who
-        leads, so that a leader answers it as well, and without records.
-        """
-        if not self.is_controller:
-            return None
-        # Observers fetch as replica -1, which leaders answer and do not count.
-        partition = FetchPartition(
-            current_leader_epoch=0, last_fetched_epoch=0, partition_max_bytes=1
-        )
-        topic = FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
-        request = FetchRequest(max_bytes=1, topics=[topic])
-        answer = await self.connection.send(request, timeout=self.timeout)
-        response = cast(FetchResponse, answer)
-        raise_for_code(response.error_code)
-        for answers in response.responses:
-            for partition_data in answers.partitions:
-                if (leader := partition_data.current_leader) is not None:
-                    known = leader.leader_id != NOBODY
-                    return FollowedLeader(
-                        leader_id=leader.leader_id if known else None, epoch=leader.leader_epoch
-                    )
-                raise_for_code(partition_data.error_code)
-        raise ConnectionFailed(f"{self.connection.peer} named no leader in its answer")
+        """Return the leader that a controller names; None for a broker, which is not asked."""
+        return await followed_leader(self.connection, self.timeout) if self.is_controller else None
 
     async def identity(self, expected_id: int | None) -> tuple[int | None, dict[str, str | None]]:
         """Return the node's id and configuration, as it tells them itself.
@@ -170,26 +140,14 @@ class _Questions:
         try:
             return expected_id, await self._configs(NOBODY if expected_id is None else expected_id)
         except BrokerError as error:
-            match = _OTHER_ID.search(error.message or "")
-            if match is None:
+            own_id = id_in_refusal(error)
+            if own_id is None:
                 self.refusals[name] = str(error)
                 return None, {}
-            own_id = int(match[1])
         except KwireError as error:
             self.refusals[name] = str(error)
             return None, {}
         return own_id, await self.ask(name, lambda: self._configs(own_id)) or {}
 
     async def _configs(self, node_id: int) -> dict[str, str | None]:
-        resource = DescribeConfigsResource(
-            resource_type=BROKER,
-            resource_name=str(node_id),
-            configuration_keys=CONFIG_KEYS,
-        )
-        request = DescribeConfigsRequest(resources=[resource])
-        answer = await self.connection.send(request, timeout=self.timeout)
-        response = cast(DescribeConfigsResponse, answer)
-        for result in response.results:
-            raise_for_code(result.error_code, result.error_message)
-            return {config.name: config.value for config in result.configs}
-        raise ConnectionFailed(f"{self.connection.peer} left its configuration out")
+        return await described_configs(self.connection, node_id, CONFIG_KEYS, self.timeout)

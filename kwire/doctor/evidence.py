@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from kwire.admin.cluster_description import ClusterDescription
+from kwire.admin.controller_state import FollowedLeader
 from kwire.admin.quorum import QuorumInfo, ReplicaState
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.metadata_versions import KRAFT_VERSION
@@ -66,14 +67,6 @@ class KnownEndpoint:
         return f"{self.listener}://{self.address}" if self.listener else str(self.address)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowedLeader:
-    """The leader and the epoch that a node itself knows. leader_id: None if it knows no leader."""
-
-    leader_id: int | None
-    epoch: int
-
-
 class Unreachable(Enum):
     """The reason why an address gave no answer."""
 
@@ -121,6 +114,16 @@ class NodeEvidence:
         """True if a controller has never heard of a leader: it does not even know an epoch."""
         follows = self.follows
         return follows is not None and follows.leader_id is None and follows.epoch == 0
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The id of its cluster, as it told it."""
+        return None if self.cluster is None else self.cluster.cluster_id
+
+    @property
+    def lacks_metadata(self) -> bool:
+        """True for a controller that has read no metadata since it started."""
+        return self.api is not None and self.api.lacks_metadata
 
     @property
     def name(self) -> str:

@@ -201,7 +201,17 @@ def named_by(node: NodeEvidence) -> list[KnownEndpoint]:
         )
         for controller in controllers
     ]
-    return voters + registered + _static_voters(node)
+    follows = node.follows
+    leader = (
+        [
+            KnownEndpoint(
+                address=follows.address, origin=EndpointOrigin.LEADER, node_id=follows.leader_id
+            )
+        ]
+        if follows is not None and follows.address is not None
+        else []
+    )
+    return voters + registered + leader + _static_voters(node)
 
 
 def _static_voters(node: NodeEvidence) -> list[KnownEndpoint]:

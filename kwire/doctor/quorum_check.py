@@ -113,7 +113,8 @@ def takes_part(evidence: Evidence, node_id: int) -> Finding:
         text = f"{node_id}: answers, but does not say whom it follows"
         check = f"kwire quorum check --node {node_id}"
         return NOT_TOLD(text, *reasons, fixes=[refused_fix(evidence, [node], check, "Fetch")])
-    if node.follows.leader_id is None:
+    # One that led before it was restarted names itself until the next election.
+    if node.follows.leader_id in (None, node_id):
         text = f"{node_id}: answers, follows nobody in epoch {node.follows.epoch}"
         empty = "its log is empty: kwire doctor --only quorum/empty-log"
         advice = empty if node.has_empty_log else None
@@ -171,7 +172,8 @@ def _follows(evidence: Evidence, node_id: int, node: NodeEvidence) -> Finding:
         reasons = [reason for leader in leaders for reason in leader.refusals.values()]
         return NOT_TOLD(f"{text}, which does not describe the quorum", *reasons, fixes=fixes)
     if quorum is None:
-        return LEADER_SILENT(f"{text}, which does not answer from here")
+        unread = ["it has read no metadata since it started"] if node.lacks_metadata else []
+        return LEADER_SILENT(f"{text}, which does not answer from here", *unread)
     if quorum.leader_id != node.follows.leader_id:
         return NOT_HEARD(f"{text}, which was not asked", *_leader_elsewhere(quorum))
     silent = None if replica is None else quorum.silent_ms(replica)

@@ -92,8 +92,8 @@ class QuorumWatch:
         if self.cluster_id:
             return
         try:
-            cluster = await self._client.describe_cluster()
+            cluster_id = await self._client.cluster_id()
         except KwireError as error:
             log.debug("the cluster id is not known yet: %s", error)
         else:
-            self.cluster_id = cluster.cluster_id
+            self.cluster_id = cluster_id or ""

@@ -137,6 +137,17 @@ class Connection:
             raise BrokerError(response.error_code, f"{self.peer} refused ApiVersions v{version}")
         return NodeApiVersions.of(response)
 
+    async def renegotiate(self, timeout: float) -> None:
+        """Ask ApiVersions anew: a node that has just started learns its cluster's features later.
+
+        Raises BrokerError if the node refuses, and what `send` raises.
+        """
+        request = api_versions_request()
+        response = cast(ApiVersionsResponse, await self.send(request, timeout=timeout))
+        if response.error_code:
+            raise BrokerError(response.error_code, f"{self.peer} refused ApiVersions")
+        self.node = NodeApiVersions.of(response)
+
     async def _authenticate(self, sasl: Credentials) -> None:
         from kwire.net.sasl import Login  # commands without SASL start faster
 

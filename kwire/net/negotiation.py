@@ -9,6 +9,8 @@ from kwire import __version__
 from kwire.codec.declaration import Request
 from kwire.errors import UnsupportedVersion
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kwire.messages.a52_vote import VoteRequest
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.registry import api_name
 
 SOFTWARE_NAME = "kwire"
@@ -47,6 +49,19 @@ class NodeApiVersions:
     finalized_features: Mapping[str, VersionRange] = field(default_factory=dict)
     finalized_features_epoch: int | None = None
     zk_migration_ready: bool = False
+
+    @property
+    def lacks_metadata(self) -> bool:
+        """True for a controller that has read none of its cluster's metadata since it started.
+
+        It reads its log up to the high watermark, which only a leader tells. Until then it stands
+        at the lowest metadata.version, which says nothing of the cluster's, and answers requests as
+        if the cluster had no topics, ACLs and so on. False where a missing epoch proves nothing:
+        before Kafka 3.7, which offers no DescribeCluster at controllers, and without features.
+        """
+        is_controller = {VoteRequest.key, DescribeClusterRequest.key} <= self.api_versions.keys()
+        tells_features = is_controller and bool(self.supported_features)
+        return tells_features and self.finalized_features_epoch is None
 
     @classmethod
     def of(cls, response: ApiVersionsResponse) -> NodeApiVersions:

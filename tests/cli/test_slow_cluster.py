@@ -5,27 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from random import Random
 from typing import Any, cast
-from unittest import mock
 
 import pytest
 
 import kwire as package
 from command_tree import asking, flags
 from kwire.admin.registry import OPERATIONS
-from kwire.cli import event_loop
 from kwire.codec.declaration import Request, Response
 from kwire.testing.quorum import Quorum
 from scripted_node import Script
 from tests.support.admin.scripted_brokers import scripted_brokers
 from tests.support.cli.command import Command
-from tests.support.cli.command_lines import BROKER_LINES, CONTROLLER_LINES
-from tests.support.seed import SEED
-from tests.support.virtual_time import START, seeded_environment
-from virtual_nodes.virtual_network import LinkFaults, NetworkLoop, VirtualNetwork
+from tests.support.cli.command_lines import BROKER_LINES, CONTROLLER_LINES, command_of
+from tests.support.cli.slow_network import SlowNetwork
 
 ELSEWHERE = {
+    "apply",
     "exporter",
     "migration plan",
     "migration status",
@@ -39,34 +35,12 @@ ELSEWHERE = {
 """Commands that need a file, ZooKeeper or a terminal, or that serve until they are stopped."""
 
 
-def command_of(line: str) -> str:
-    """Return the command that a line calls."""
-    return next(path for path in asking() if f"{line} ".startswith(f"{path} "))
-
-
 def broker_lines() -> Iterator[str]:
     """Yield each line for brokers, and as a dry run where its command has one."""
     for line in BROKER_LINES.strip().splitlines():
         yield line
         if "--dry-run" in flags(command_of(line)):
             yield line.removesuffix(" --yes") + " --dry-run"
-
-
-class SlowNetwork:
-    """Commands and nodes on one virtual network, which stands still between commands."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        loop = NetworkLoop(Random(SEED), START, VirtualNetwork(Random(SEED)))
-        environment = "kwire.testing.quorum.Environment"
-        stack.enter_context(mock.patch("time.monotonic", loop.time))
-        stack.enter_context(mock.patch(environment, seeded_environment))
-        self.network = loop.network
-        self.runner = stack.enter_context(asyncio.Runner(loop_factory=lambda: loop))
-        stack.enter_context(mock.patch.object(event_loop, "_run", self.runner.run))
-
-    def slow_down(self, seconds: float) -> None:
-        """Have everything take so long each way from now on."""
-        self.network.faults = LinkFaults(latency=(seconds, seconds))
 
 
 @contextmanager

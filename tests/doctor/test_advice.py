@@ -17,6 +17,7 @@ import pytest
 import typer
 from msgspec.structs import replace as with_fields
 
+from kwire.admin.controller_state import FollowedLeader
 from kwire.admin.registry import OPERATIONS, OperationRow, Reach
 from kwire.cli.cluster_options import ClusterOptions
 from kwire.cli.fix_plan import with_cluster
@@ -24,7 +25,6 @@ from kwire.cli.main import app
 from kwire.doctor.evidence import (
     EndpointOrigin,
     Evidence,
-    FollowedLeader,
     KnownEndpoint,
     NodeEvidence,
     Unreachable,

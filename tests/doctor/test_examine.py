@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from kwire.admin.controller_state import FollowedLeader
 from kwire.admin.quorum import QuorumInfo
-from kwire.doctor.evidence import EndpointOrigin, Evidence, FollowedLeader, KnownEndpoint
+from kwire.doctor.evidence import EndpointOrigin, Evidence, KnownEndpoint
 from kwire.doctor.examine import CHECKS, KINDS, examine, select, worst
 from kwire.doctor.finding import FindingVerdict
 from kwire.errors import InvalidValue

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from kwire.doctor.evidence import EndpointOrigin, FollowedLeader, KnownEndpoint, Unreachable
+from kwire.admin.controller_state import FollowedLeader
+from kwire.doctor.evidence import EndpointOrigin, KnownEndpoint, Unreachable
 from kwire.doctor.examine import examine
 from kwire.doctor.gather import _Gatherer, gather
 from kwire.error_codes import ErrorCode

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from kwire.admin.controller_state import FollowedLeader
 from kwire.admin.quorum import QuorumInfo
-from kwire.doctor.evidence import Evidence, FollowedLeader
+from kwire.doctor.evidence import Evidence
 from kwire.doctor.finding import FindingVerdict
 from kwire.doctor.quorum_check import takes_part, without
 from tests.support.doctor.evidence import (

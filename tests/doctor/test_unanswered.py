@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
+from kwire.admin.controller_state import FollowedLeader
 from kwire.codec.declaration import Response
 from kwire.doctor.evidence import (
     EndpointOrigin,
     Evidence,
-    FollowedLeader,
     KnownEndpoint,
 )
 from kwire.doctor.examine import examine

@@ -85,7 +85,7 @@ async def fetch_moving_cluster(
         states = [state for topic in topics_now for state in described_partitions(topic)]
         brokers = list(description.nodes.values())
     ongoing = await list_partition_reassignments(driver)
-    return moving_cluster(description.cluster_id, states, brokers, ongoing)
+    return moving_cluster(description.told_cluster_id(), states, brokers, ongoing)
 
 
 async def _with_fenced(

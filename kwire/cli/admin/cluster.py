@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 app = command_group("Show a cluster's id, nodes and active controller.")
 
+VOTERS_ONLY = (
+    "the controllers did not describe the cluster, which takes ALTER on it and Kafka 3.7: these are"
+    " the voters as their leader knows them"
+)
+
 NODE_COLUMNS = [
     Column(key="id", right=True),
     Column(key="host"),
@@ -35,7 +40,7 @@ def cluster_id(cluster: ClusterOptions, output: Output) -> None:
     kwire cluster id --bootstrap-controller localhost:9093
     """
     described = cluster.run(lambda admin: admin.describe_cluster())
-    text = harmless(described.cluster_id)
+    text = harmless(described.told_cluster_id())
     output.show_document({"clusterId": text}, lambda: screen().print(f"Cluster ID: {text}"))
 
 
@@ -56,6 +61,8 @@ def cluster_endpoints(
     if fenced and cluster.controller:
         raise WrongUsage("--fenced is for --bootstrap-server: controllers list controllers.")
     described = cluster.run(lambda admin: admin.describe_cluster(include_fenced_brokers=fenced))
+    if described.cluster_id is None:
+        output.warn(VOTERS_ONLY)
     rows = node_rows(described, _node_type(cluster))
     output.show(Table("endpoints", NODE_COLUMNS, rows), empty="no nodes")
 
@@ -78,6 +85,8 @@ def describe_cluster(cluster: ClusterOptions, output: Output) -> None:
         active: int | None = quorum.leader_id
     except UnsupportedVersion:
         active = described.controller_id  # with ZooKeeper brokers name the one that leads
+    if described.cluster_id is None:
+        output.warn(VOTERS_ONLY)
     facts = {"clusterId": described.cluster_id, "activeController": active}
     rows = node_rows(described, _node_type(cluster))
     output.show(Table("nodes", NODE_COLUMNS, rows, facts=facts))

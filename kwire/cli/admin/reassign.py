@@ -312,7 +312,7 @@ async def _tidy(admin: AdminClient, output: Output) -> None:
     from kwire.admin.reassignment.requests import remove_throttle
     from kwire.cli.admin.reassign_progress import show_removal
 
-    cluster_id = (await admin.describe_cluster()).cluster_id
+    cluster_id = (await admin.describe_cluster()).told_cluster_id()
     try:
         journal = ThrottleJournal(cluster_id)
     except ReassignmentRefused as error:

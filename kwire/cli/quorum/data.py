@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kwire.admin.quorum import ReplicaState
 
 
-def status(cluster_id: str, quorum: QuorumInfo) -> dict[str, Any]:
-    """Return the values of `describe --status`."""
+def status(cluster_id: str | None, quorum: QuorumInfo) -> dict[str, Any]:
+    """Return the values of `describe --status`. cluster_id: None if no node told it."""
     return {
         "clusterId": cluster_id,
         "leaderId": quorum.leader_id,

@@ -35,10 +35,11 @@ def describe_quorum_status(
     kwire quorum status --bootstrap-controller localhost:9093
     """
 
-    async def fetch(admin: AdminClient) -> tuple[str, QuorumInfo]:
-        return await admin.cluster_id(), await admin.describe_metadata_quorum()
+    async def fetch(admin: AdminClient) -> tuple[str | None, QuorumInfo]:
+        quorum = await admin.describe_metadata_quorum()
+        return await admin.cluster_id(), quorum
 
-    def show(fetched: tuple[str, QuorumInfo]) -> None:
+    def show(fetched: tuple[str | None, QuorumInfo]) -> None:
         from kwire.cli.quorum import data
 
         status = data.status(*fetched)

@@ -62,7 +62,8 @@ def _values(status: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in status.items():
         if not isinstance(value, list):
             label = f"{name[0].upper()}{name[1:]}:"
-            yield f"{label:24}", _cell(value)
+            unknown = name == "clusterId" and value is None
+            yield f"{label:24}", "unknown" if unknown else _cell(value)
 
 
 def _title(name: str, replicas: list[dict[str, Any]]) -> str:

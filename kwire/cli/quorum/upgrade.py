@@ -48,7 +48,7 @@ def upgrade(
     steps = upgrade_plan(evidence)
     output.failed = output.failed or any(step.state is StepState.UNKNOWN for step in steps)
     if not output.is_for_people:
-        ids = sorted({node.cluster.cluster_id for node in evidence.controllers if node.cluster})
+        ids = sorted({node.cluster_id for node in evidence.controllers if node.cluster_id})
         rows = [
             {
                 "step": step.number,

@@ -264,5 +264,5 @@ def _is_local(evidence: Evidence) -> bool:
 def _cluster_id(evidence: Evidence) -> str:
     """Return the cluster id of the leader, else that of most controllers."""
     nodes = [node for node in evidence.leaders if node.cluster] or evidence.controllers
-    ids = Counter(node.cluster.cluster_id for node in nodes if node.cluster)
+    ids = Counter(node.cluster_id for node in nodes if node.cluster_id is not None)
     return ids.most_common(1)[0][0]

@@ -49,8 +49,8 @@ def check(evidence: Evidence) -> Iterator[Finding]:
     """Compare cluster ids, and the voter sets of all that lead."""
     clusters: dict[str, list[NodeEvidence]] = {}
     for node in evidence.controllers:
-        if node.cluster is not None:
-            clusters.setdefault(node.cluster.cluster_id, []).append(node)
+        if node.cluster_id is not None:
+            clusters.setdefault(node.cluster_id, []).append(node)
     findings = []
     if len(clusters) > 1:
         parts = [f"{_names(nodes)}: {cluster_id}" for cluster_id, nodes in clusters.items()]

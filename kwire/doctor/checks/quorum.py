@@ -174,7 +174,12 @@ def _without_leader(evidence: Evidence) -> Iterator[Finding]:
     if not controllers or all(node.has_empty_log for node in controllers):
         return
     sayings = tuple(map(_followed, controllers))
-    named = {node.follows.leader_id for node in controllers if node.follows} - {None}
+    # One that led before it was restarted names itself until the next election.
+    named = {
+        node.follows.leader_id
+        for node in controllers
+        if node.follows and node.follows.leader_id not in (None, node.node_id)
+    }
     if not named and all(node.follows is None for node in controllers):
         fixes = [refused_fix(evidence, controllers, CHECK, "Fetch")]
         yield LEADER_UNKNOWN("it is not known if a controller leads", *sayings, fixes=fixes)
@@ -239,11 +244,15 @@ def _ids(nodes: tuple[NodeEvidence, ...]) -> str:
 
 
 def _followed(node: NodeEvidence) -> str:
+    unread = "; it has read no metadata since it started" if node.lacks_metadata else ""
     if node.follows is None:
-        return f"{node.name} did not say whom it follows"
+        return f"{node.name} did not say whom it follows{unread}"
     if node.follows.leader_id is None:
-        return f"{node.name} knows no leader in epoch {node.follows.epoch}"
-    return f"{node.name} follows {node.follows.leader_id} in epoch {node.follows.epoch}"
+        return f"{node.name} knows no leader in epoch {node.follows.epoch}{unread}"
+    if node.follows.leader_id == node.node_id and node.quorum is None:
+        return f"{node.name} led epoch {node.follows.epoch} and does not lead now{unread}"
+    verb = "names" if node.lacks_metadata else "follows"
+    return f"{node.name} {verb} {node.follows.leader_id} in epoch {node.follows.epoch}{unread}"
 
 
 def _followers(evidence: Evidence, quorum: QuorumInfo) -> Iterator[Finding]:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from kwire.admin.controller_state import FollowedLeader
 from kwire.doctor.checks.endpoints import check
 from kwire.doctor.evidence import (
     EndpointOrigin,
     Evidence,
-    FollowedLeader,
     KnownEndpoint,
     NodeEvidence,
     Unreachable,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from kwire.admin.controller_state import FollowedLeader
 from kwire.doctor.checks.quorum import check
-from kwire.doctor.evidence import FollowedLeader, behind_ms
+from kwire.doctor.evidence import behind_ms
 from kwire.doctor.finding import FindingVerdict
 from tests.support.doctor.evidence import (
     EPOCH,
@@ -50,6 +51,14 @@ def test_without_a_leader_it_is_said_who_answers_and_who_does_not() -> None:
     assert finding.id == "quorum/no-leader"
     assert finding.sentence == "nobody leads: 1 answers, 2 and 3 do not"
     assert finding.evidence == ("controller 1 knows no leader in epoch 14",)
+
+
+def test_a_controller_that_led_before_its_restart_is_no_leader_that_cannot_be_reached() -> None:
+    """It names itself until the next election."""
+    own = FollowedLeader(leader_id=1, epoch=EPOCH)
+    (finding,) = check(evidence_of(controller(1, follows=own, registered=(1, 2, 3))))
+    assert finding.id == "quorum/no-leader"
+    assert finding.evidence == ("controller 1 led epoch 14 and does not lead now",)
 
 
 def test_a_leader_that_others_follow_and_nobody_here_reaches_is_another_problem() -> None:

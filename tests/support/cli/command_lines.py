@@ -1,5 +1,7 @@
 """A line for every command that asks a cluster, for tests that run all of them."""
 
+from command_tree import asking
+
 BROKER_LINES = """
 acls add --allow-principal User:u --operation read --topic t
 acls list
@@ -82,3 +84,8 @@ cluster describe
 configs describe brokers 3000
 topics list --timeout 120
 """
+
+
+def command_of(line: str) -> str:
+    """Return the command that a line calls."""
+    return next(path for path in asking() if f"{line} ".startswith(f"{path} "))
