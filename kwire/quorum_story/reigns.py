@@ -1,0 +1,105 @@
+"""Epochs and their leaders, and what ended each of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+from kwire.quorum_story.cause import CauseRole
+from kwire.quorum_story.causes import CAUSES
+from kwire.quorum_story.story import Reign, StoryEvent, StoryKind
+
+BEFORE = 60_000
+"""Milliseconds before a new leader in which others' trouble may be a reason for it."""
+
+_RANK = {cause.id: number for number, cause in enumerate(CAUSES)}
+_TELL_LEADER = (StoryKind.LEADS, StoryKind.FOLLOWS)
+
+
+def reigns_of(events: Sequence[StoryEvent]) -> tuple[Reign, ...]:
+    """Return the epochs that had a leader, in their order, each with what ended it.
+
+    events: in the order of time.
+    """
+    by_epoch: dict[int, list[StoryEvent]] = defaultdict(list)
+    for event in events:
+        if event.kind in _TELL_LEADER and event.epoch is not None and event.leader_id is not None:
+            by_epoch[event.epoch].append(event)
+    reigns = [_reign(epoch, by_epoch[epoch]) for epoch in sorted(by_epoch)]
+    ended = [
+        _ended(reign, next_reign, events)
+        for reign, next_reign in pairwise([*reigns, None])
+        if reign
+    ]
+    return tuple(ended)
+
+
+def leaders_of_one_epoch(events: Sequence[StoryEvent]) -> dict[int, set[int]]:
+    """Return the epochs of which the sources name several leaders: they are of two clusters."""
+    leaders: dict[int, set[int]] = defaultdict(set)
+    for event in events:
+        if event.kind in _TELL_LEADER and event.epoch is not None and event.leader_id is not None:
+            leaders[event.epoch].add(event.leader_id)
+    return {epoch: ids for epoch, ids in leaders.items() if len(ids) > 1}
+
+
+def _reign(epoch: int, events: Sequence[StoryEvent]) -> Reign:
+    # The leader's own word before that of others.
+    evidence = sorted(events, key=lambda event: event.kind is not StoryKind.LEADS)
+    times = [event.time for event in events if event.time is not None and not event.may_be_older]
+    return Reign(
+        epoch=epoch,
+        leader_id=evidence[0].leader_id,
+        began=min(times, default=None),
+        evidence=tuple(evidence),
+    )
+
+
+def _ended(reign: Reign, following: Reign | None, events: Sequence[StoryEvent]) -> Reign:
+    """Return a reign with what ended it.
+
+    1. What the leader itself says: that it stops or gives up, in its own epoch.
+    2. What hinders or stops others shortly before the next leader, and that a follower gave up.
+    """
+    after = reign.began
+    before = following.began if following else None
+    if following is not None and before is None:
+        return reign
+    own, others = [], []
+    for event in events:
+        if event.cause is None or event.time is None:
+            continue
+        if after is not None and event.time < after:
+            continue
+        if before is not None and event.time > before:
+            continue
+        last = event.last_time if event.last_time is not None else event.time
+        role = event.cause.role
+        # 1.
+        if event.node_id == reign.leader_id and role in (
+            CauseRole.STOPS,
+            CauseRole.ENDS_LEADERSHIP,
+        ):
+            own.append(event)
+        # 2.
+        elif before is not None and last >= before - BEFORE and role is not CauseRole.REMARK:
+            others.append(event)
+    if following is None and not own:
+        return reign
+    found = sorted(own, key=_rank) + sorted(others, key=_rank)
+    unique = {(event.cause_id, event.node_id): event for event in reversed(found)}
+    ended_by = tuple(reversed(unique.values()))
+    return Reign(
+        epoch=reign.epoch,
+        leader_id=reign.leader_id,
+        began=reign.began,
+        evidence=reign.evidence,
+        ended_by=ended_by,
+    )
+
+
+def _rank(event: StoryEvent) -> tuple[bool, int]:
+    # An election is begun because of something else, where that is known.
+    assert event.cause is not None
+    return event.cause.role is CauseRole.BEGINS_ELECTION, _RANK[event.cause.id]
