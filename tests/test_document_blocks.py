@@ -102,6 +102,7 @@ PARSED_ONLY = {
     "docs/debuggers/tls.md": "certificates and users: tests/cli/test_cluster_security.py",
     "docs/debuggers/watch.md": "screens: tests/cli/watch",
     "docs/debuggers/wireshark.md": "tshark and a recording: tests/dissector",
+    "docs/operators/explain.md": "its logs are the reader's: tests/quorum_story",
     "docs/engineers/conform.md": "a run takes a minute, and fails as the page shows: tests/conform",
     "docs/engineers/controller.md": "folders and users of nodes: tests/cli/controller",
     "docs/engineers/faults.md": "runs of minutes: tests/fault_lab",

@@ -10,6 +10,7 @@ app = command_group(
         "status": "kwire.cli.quorum.describe:describe_quorum_status",
         "replication": "kwire.cli.quorum.describe:describe_quorum_replication",
         "check": "kwire.cli.quorum.check:check",
+        "explain": "kwire.cli.quorum.explain:explain",
         "upgrade": "kwire.cli.quorum.upgrade:upgrade",
         "add-controller": "kwire.cli.quorum.voters:add_raft_voter",
         "remove-controller": "kwire.cli.quorum.voters:remove_raft_voter",
