@@ -111,6 +111,7 @@ PARSED_ONLY = {
     "docs/operators/exporter.md": "a service, and Prometheus: tests/cli/test_exporter.py",
     "docs/operators/groups.md": "consumers: tests/cli/admin",
     "docs/operators/migration.md": "a cluster with ZooKeeper: tests/migration",
+    "docs/operators/history.md": "a log of hours: tests/cli/test_log_history.py",
     "docs/operators/partitions.md": "three brokers: tests/cli/admin",
     "docs/operators/security.md": "certificates and users: tests/cli/test_cluster_security.py",
     "docs/operators/service.md": "a service of systemd: tests/proxy/service",

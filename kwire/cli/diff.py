@@ -24,7 +24,7 @@ def diff(
     old: str = argument(
         metavar="OLD",
         help="An exported file, a .checkpoint, a folder __cluster_metadata-0,"
-        " controllers:HOST:PORT,... or profile:NAME.",
+        " controllers:HOST:PORT,... or profile:NAME. A log may have @OFFSET behind it.",
     ),
     new: str | None = argument(
         default=None,
@@ -46,6 +46,7 @@ def diff(
     kwire diff nightly.yaml --bootstrap-controller localhost:9093
     kwire diff profile:staging profile:production --only topics,acls
     kwire diff 00000000000000000178-0000000001.checkpoint /var/lib/kafka/__cluster_metadata-0
+    kwire diff /var/lib/kafka/metadata@178 /var/lib/kafka/metadata@latest
     """
     chosen = content.sections()
     if new is not None and sources.names_cluster:

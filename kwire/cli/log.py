@@ -10,12 +10,13 @@ from kwire.cli.flows.options import UNPACK_LIMIT
 from kwire.cli.lazy import command_group
 from kwire.cli.options import argument, flag, reads_options
 
-app = command_group("Show the files of a metadata log (KIP-595, KIP-630).")
-
-
-@app.callback()
-def group() -> None:
-    """A group, although it has one command yet."""
+app = command_group(
+    "Show the files of a metadata log, and what changed in it (KIP-595, KIP-630).",
+    {
+        "history": "kwire.cli.log_history:history",
+        "blame": "kwire.cli.log_history:blame",
+    },
+)
 
 
 @app.command()

@@ -5,7 +5,7 @@ The metadata log comes from controllers (KIP-919); brokers do not give it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,49 +16,76 @@ from kwire.cli.profiles import Profile, read_profile
 
 if TYPE_CHECKING:
     from kwire.cluster_document.document import ClusterDocument, DocumentSection
+    from kwire.net.security import Security
     from kwire.net.timeouts import Timeouts
     from kwire.observer.stored_metadata import StoredMetadata
+    from kwire.shell.position import PositionedImage
 
 CONTROLLERS, PROFILE = "controllers:", "profile:"
+LATEST = "latest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerSource:
-    """Controllers to read the log from. name: as the user wrote them."""
+    """Controllers to read the log from. name: as the user wrote them.
+
+    offset: to show the metadata as they were there; None for the latest.
+    """
 
     name: str
     controllers: str
     command_config: Path | None
     timeouts: Timeouts
+    offset: int | None = None
 
     def __str__(self) -> str:
-        return self.name
+        return _at(self.name, self.offset)
+
+    @property
+    def security(self) -> Security:
+        """TLS and SASL of the command configuration. Raises WrongUsage."""
+        from kwire.cli.tls_options import client_security
+        from kwire.net.security import PLAINTEXT
+
+        return PLAINTEXT if self.command_config is None else client_security(self.command_config)
 
     async def read(self) -> StoredMetadata:
         """Read the log of the leader; tell on stderr if that takes long. Raises KwireError."""
-        from kwire.cli.tls_options import client_security
+        import asyncio
+
         from kwire.cli.waiting_notice import PATIENCE, waiting_notice
         from kwire.cluster_document.live_metadata import live_metadata
-        from kwire.net.security import PLAINTEXT
 
-        config, limit = self.command_config, self.timeouts.operation
-        security = PLAINTEXT if config is None else client_security(config)
+        security, limit = self.security, self.timeouts.operation
         log = f"the metadata log of {self.name}"
         async with waiting_notice(lambda: log, limit, silence=PATIENCE):
+            if self.offset is not None:
+                return await asyncio.to_thread(self._read_at, self.offset)
             return await live_metadata(self.controllers, security=security, timeouts=self.timeouts)
+
+    def _read_at(self, offset: int) -> StoredMetadata:
+        from kwire.admin.bootstrap import Bootstrap
+        from kwire.shell.live import LiveSource
+
+        addresses = Bootstrap.of(None, self.controllers).addresses
+        with LiveSource(addresses, self.security, self.timeouts) as live:
+            return _stored(live.at(offset))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSource:
-    """A document, a checkpoint, or the folder of a metadata log."""
+    """A document, a checkpoint, or the folder of a metadata log. offset: as of controllers."""
 
     path: Path
+    offset: int | None = None
 
     def __str__(self) -> str:
-        return str(self.path)
+        return _at(str(self.path), self.offset)
 
     async def read(self) -> StoredMetadata | ClusterDocument:
         """Read it. Raises KwireError, OSError."""
+        if self.offset is not None:
+            return self._read_at(self.offset)
         from kwire.observer.stored_metadata import (
             is_checkpoint,
             read_checkpoint,
@@ -72,6 +99,32 @@ class FileSource:
         from kwire.cluster_document.reading import read_document
 
         return read_document(self.path)
+
+    def _read_at(self, offset: int) -> StoredMetadata:
+        from kwire.observer.stored_metadata import is_checkpoint
+        from kwire.shell.files import DirectorySource, SingleFileSource
+
+        if self.path.is_dir():
+            with DirectorySource(self.path) as log:
+                return _stored(log.at(offset))
+        if not is_checkpoint(self.path):
+            raise WrongUsage(f"{self}: only metadata logs and checkpoints have offsets.")
+        with SingleFileSource(self.path) as file:
+            return _stored(file.at(offset))
+
+
+def _at(name: str, offset: int | None) -> str:
+    return name if offset is None else f"{name}@{offset}"
+
+
+def _stored(shown: PositionedImage) -> StoredMetadata:
+    from kwire.observer.stored_metadata import StoredMetadata
+
+    return StoredMetadata(
+        image=shown.image,
+        offset=0 if shown.offset is None else shown.offset + 1,
+        kraft_version=shown.raft.kraft_version,
+    )
 
 
 MetadataSource = ControllerSource | FileSource
@@ -109,7 +162,17 @@ class SourceOptions:
         return self._of_profile(profile)
 
     def source(self, text: str) -> MetadataSource:
-        """Return the source of an argument: controllers:…, profile:…, or a path."""
+        """Return the source of an argument: controllers:…, profile:…, or a path.
+
+        Each may have `@OFFSET` or `@latest` behind it.
+        """
+        name, _, place = text.rpartition("@")
+        if not name or Path(text).exists() or not (place == LATEST or place.isdecimal()):
+            return self._source(text)
+        source = self._source(name)
+        return source if place == LATEST else replace(source, offset=int(place))
+
+    def _source(self, text: str) -> MetadataSource:
         if text.startswith(CONTROLLERS):
             return self._controllers(text.removeprefix(CONTROLLERS), Profile())
         if text.startswith(PROFILE):

@@ -13,7 +13,6 @@ from enum import Enum
 from typing import NamedTuple
 
 from kwire.batches import RecordBatch, read_batches
-from kwire.batches.control_records import read_control_record
 from kwire.batches.metadata_records import read_metadata_record
 from kwire.codec.declaration import Response
 from kwire.error_codes import ErrorCode
@@ -34,9 +33,9 @@ from kwire.messages.a59_fetch_snapshot import (
     FetchSnapshotResponse,
     ResponsePartitionSnapshot,
 )
-from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
 from kwire.messages.data.voters_record import VotersRecord
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, is_metadata_topic
+from kwire.observer.raft_state import RaftState
 from kwire.observer.snapshot_download import PartialSnapshot
 from kwire.observer.uncommitted import UncommittedBatches
 
@@ -77,12 +76,14 @@ class LeaderEndpoint(NamedTuple):
 class LogStart(NamedTuple):
     """An image, and the place in the log from which on records are applied to it.
 
-    timestamp: milliseconds since 1970, of the last record in the image; -1 if there is none.
+    timestamp: milliseconds since 1970, of the last record in the image; -1 if there is none. raft:
+    the control records up to there.
     """
 
     image: MetadataImage
     place: OffsetAndEpoch
     timestamp: int
+    raft: RaftState = RaftState()
 
 
 _BEGINNING = LogStart(EMPTY, _LOG_START, -1)
@@ -92,12 +93,12 @@ class Observer:
     """Keeps the image at `offset`: everything below is committed and applied.
 
     cluster_id: sent to the nodes, which refuse another; None sends none. epoch, leader_id: the
-    latest seen, -1 for no leader. kraft_version, voters: as the log says, which is nothing in
-    quorums of controller.quorum.voters. high_watermark: -1 before a leader has said one, and again
-    after a snapshot. snapshot: the one loaded last, if any was. start: its image, the one that was
-    given, or that of the first batch. timestamp: milliseconds since 1970, of the last batch in the
-    image. end: apply no record from this offset on, None applies all. on_batch: is called with each
-    batch after it was applied, and again with the same batches after a `restart`.
+    latest seen, -1 for no leader. raft: the control records up to `offset`. high_watermark: -1
+    before a leader has said one, and again after a snapshot. snapshot: the one loaded last, if any
+    was. start: its image, the one that was given, or that of the first batch. timestamp:
+    milliseconds since 1970, of the last batch in the image. end: apply no record from this offset
+    on, None applies all. on_batch: is called with each batch after it was applied, and again with
+    the same batches after a `restart`.
     """
 
     def __init__(
@@ -120,14 +121,23 @@ class Observer:
         self.leader_endpoint: LeaderEndpoint | None = None
         self.high_watermark = -1
         self.snapshot: OffsetAndEpoch | None = None
-        self.kraft_version = 0
-        self.voters: VotersRecord | None = None
+        self.raft = start.raft
         self.timestamp = start.timestamp
 
     @property
     def image(self) -> MetadataImage:
         """The image of all that is committed, without the records of an open transaction."""
         return self._image.published
+
+    @property
+    def kraft_version(self) -> int:
+        """Its level, 0 in quorums of controller.quorum.voters."""
+        return self.raft.kraft_version
+
+    @property
+    def voters(self) -> VotersRecord | None:
+        """The voters that the log names, None in quorums of controller.quorum.voters."""
+        return self.raft.voters
 
     @property
     def offset(self) -> int:
@@ -197,7 +207,7 @@ class Observer:
     def restart(self) -> None:
         """Forget the log, and begin at its start."""
         self.start = _BEGINNING
-        self._image = EMPTY
+        self._image, self.raft = EMPTY, RaftState()
         self._download = None
         self._uncommitted = UncommittedBatches(_LOG_START)
         self.high_watermark = -1
@@ -249,7 +259,7 @@ class Observer:
             # Who asks for the log from 0 on is sent to the latest snapshot, as soon as there is
             # one; from the second batch on the log is given as long as it is there.
             if not self.start.place.offset:
-                self.start = LogStart(self._image, self.position, self.timestamp)
+                self.start = LogStart(self._image, self.position, self.timestamp, self.raft)
         return NextStep.ASK
 
     def _diverged(self, end: OffsetAndEpoch) -> None:
@@ -262,20 +272,12 @@ class Observer:
 
     def _apply(self, batch: RecordBatch) -> None:
         if batch.is_control:
-            self._apply_control(batch)
+            self.raft = self.raft.after(batch)
         else:
             values = (record.value or b"" for record in batch.records())
             self._image = apply_all(self._image, map(read_metadata_record, values))
         if self.on_batch is not None:
             self.on_batch(batch)
-
-    def _apply_control(self, batch: RecordBatch) -> None:
-        for record in batch.records():
-            message = read_control_record(record).message
-            if isinstance(message, KRaftVersionRecord):
-                self.kraft_version = message.k_raft_version
-            elif isinstance(message, VotersRecord):
-                self.voters = message
 
     def _receive_snapshot(self, response: FetchSnapshotResponse) -> NextStep:
         _check(response.error_code)
@@ -296,9 +298,9 @@ class Observer:
         # A snapshot stands for the whole log below it: the image begins anew.
         self._image = apply_all(EMPTY, snapshot.records)
         self._uncommitted = UncommittedBatches(id)
-        self.kraft_version, self.voters = snapshot.kraft_version, snapshot.voters
+        self.raft = RaftState.of_snapshot(snapshot, id.offset)
         self.timestamp = snapshot.last_contained_log_timestamp
-        self.start = LogStart(self._image, id, self.timestamp)
+        self.start = LogStart(self._image, id, self.timestamp, self.raft)
         # The log goes on behind the snapshot: the next Fetch says how far it is committed.
         self.high_watermark = -1
 

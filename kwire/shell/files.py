@@ -12,6 +12,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Self
 
+from msgspec.structs import replace
+
 from kwire.batches import RecordBatch
 from kwire.batches.metadata_records import read_metadata_record
 from kwire.errors import BatchError, DecodeError, FileError, InvalidValue
@@ -29,7 +31,8 @@ from kwire.logdir.names import (
     snapshot_name,
 )
 from kwire.logdir.segment import batches_in
-from kwire.logdir.snapshots import snapshot_content
+from kwire.logdir.snapshots import load_snapshot, snapshot_content
+from kwire.observer.raft_state import RaftState
 from kwire.shell.position import OffsetNotAvailable, PositionedImage
 
 
@@ -41,6 +44,7 @@ class _Log:
     next: int = 0
     epoch: int | None = None
     timestamp: int | None = None
+    raft: RaftState = RaftState()
 
     @property
     def position(self) -> PositionedImage:
@@ -49,6 +53,7 @@ class _Log:
             offset=self.next - 1 if self.next else None,
             epoch=self.epoch,
             timestamp=self.timestamp,
+            raft=self.raft,
         )
 
     def apply(self, batch: RecordBatch, path: Path, position: int) -> None:
@@ -57,6 +62,7 @@ class _Log:
             for record in () if batch.is_control else batch.records():
                 if record.offset >= self.next:
                     self.image = apply(self.image, read_metadata_record(record.value or b""))
+            self.raft = self.raft.after(batch)
         except (BatchError, DecodeError, ReplayError) as error:
             reason = getattr(error, "reason", None) or str(error)
             raise FileError(reason, file=path, offset=position) from None
@@ -143,18 +149,34 @@ class DirectorySource(FileBasedSource):
         # 1.
         segments = self._segments()
         usable = [id for id in self._snapshots() if last is None or id.offset - 1 <= last]
+        log = _Log()
         # What formatting writes into the first checkpoint the first leader writes into the log.
         if usable and segments and usable[-1] == BOOTSTRAP_SNAPSHOT:
-            usable = []
-        log = _Log()
+            usable, log.raft = [], self._formatting()
         if usable:
             path = self._folder / snapshot_name(usable[-1])
             log = _read_checkpoint(path, usable[-1], self._fs)
+            log.raft = self._with_leaders(log.raft, log.next, segments)
         # 2.
         for base, following in zip_longest(segments, segments[1:]):
             if following is None or following > log.next:
                 _apply_segment(log, self._folder / segment_name(base), last, self._fs)
         return log.position
+
+    def _with_leaders(self, raft: RaftState, end: int, segments: list[int]) -> RaftState:
+        """Add the leaders before a checkpoint, of which the log may still have the records."""
+        if not segments or segments[0] >= end:
+            return raft
+        before = RaftState()
+        for base in (base for base in segments if base < end):
+            for _, batch in _batches(self._folder / segment_name(base), self._fs):
+                if batch.base_offset < end:
+                    before = before.after(batch)
+        return replace(raft, leader_changes=before.leader_changes, known_from=segments[0])
+
+    def _formatting(self) -> RaftState:
+        """Return the voters of formatting, which the log lacks before the first leader."""
+        return RaftState.of_snapshot(load_snapshot(self._folder, BOOTSTRAP_SNAPSHOT, self._fs), 0)
 
     @property
     def _folder(self) -> Path:
@@ -210,6 +232,7 @@ def _read_checkpoint(path: Path, id: OffsetAndEpoch | None, fs: FileSystem) -> _
         next=place.offset if place else 0,
         epoch=place.epoch if place else None,
         timestamp=content.last_contained_log_timestamp,
+        raft=RaftState.of_snapshot(content, place.offset if place else 0),
     )
 
 

@@ -108,7 +108,11 @@ class LiveSource:
         if observer.is_current:
             return _position(observer)
         return PositionedImage(
-            image=self._live.image, offset=self._live.offset - 1, epoch=None, timestamp=None
+            image=self._live.image,
+            offset=self._live.offset - 1,
+            epoch=None,
+            timestamp=None,
+            raft=observer.raft,
         )
 
     async def _at(self, offset: int) -> PositionedImage:
@@ -156,4 +160,5 @@ def _position(observer: Observer) -> PositionedImage:
         offset=place.offset - 1 if place.offset else None,
         epoch=place.epoch,
         timestamp=observer.timestamp,
+        raft=observer.raft,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kwire.errors import InvalidValue
 from kwire.shell.nodes import FolderNode, TreeNode
+from kwire.shell.short_paths import whole_path
 
 _TOKEN = re.compile(r"\\.|.", re.DOTALL)
 
@@ -32,7 +33,7 @@ def matches(
     root: TreeNode, path: str, working_directory: str = "/"
 ) -> Iterator[tuple[str, TreeNode]]:
     """Yield the absolute path and the node of everything that a path with globs stands for."""
-    yield from _matches(root, components(path, working_directory), [])
+    yield from _matches(root, whole_path(components(path, working_directory)), [])
 
 
 def glob_pattern(glob: str) -> re.Pattern[str] | None:

@@ -8,19 +8,21 @@ from typing import Any, Protocol, Self
 
 from kwire.errors import InvalidValue
 from kwire.image import MetadataImage
+from kwire.observer.raft_state import RaftState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionedImage:
     """An image, and the last record that is in it; fields are None where that is not known.
 
-    timestamp: milliseconds since 1970, of the batch with that record.
+    timestamp: milliseconds since 1970, of the batch with that record. raft: the quorum there.
     """
 
     image: MetadataImage
     offset: int | None
     epoch: int | None
     timestamp: int | None
+    raft: RaftState = RaftState()
 
     @property
     def time(self) -> str | None:

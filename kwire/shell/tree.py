@@ -10,7 +10,7 @@ from kwire import __version__
 from kwire.errors import InvalidValue
 from kwire.image import MetadataImage
 from kwire.image.acls import AclsImage
-from kwire.image.client_quotas import ClientQuotasImage, Entity
+from kwire.image.client_quotas import ClientQuotasImage
 from kwire.image.cluster import ClusterImage
 from kwire.image.configs import ConfigurationsImage
 from kwire.image.delegation_tokens import DelegationTokensImage
@@ -18,8 +18,9 @@ from kwire.image.features import FeaturesImage, ZkMigrationState
 from kwire.image.producer_ids import ProducerIdsImage
 from kwire.image.scram import MECHANISMS, ScramImage
 from kwire.image.topics import TopicImage, TopicsImage
-from kwire.messages.config_resource import ConfigResource, ResourceType
-from kwire.messages.metadata_versions import METADATA_VERSION, NAMES
+from kwire.messages.config_resource import ConfigResource
+from kwire.messages.metadata_versions import METADATA_VERSION
+from kwire.observer.raft_state import RaftState
 from kwire.shell import values as render
 from kwire.shell.nodes import FolderNode, TreeNode, ValueNode, folder, values
 from kwire.shell.position import PositionedImage
@@ -29,11 +30,17 @@ T = TypeVar("T")
 
 
 def root(position: PositionedImage, source: str) -> FolderNode:
-    """Return the tree: /image, and /local about this shell.
+    """Return the tree: /image, /raft about the quorum, and /local about this shell.
 
     source: the name of what the image was read from.
     """
-    return folder({"image": lambda: image_node(position), "local": lambda: _local(source)})
+    return folder(
+        {
+            "image": lambda: image_node(position),
+            "raft": lambda: _raft(position.raft),
+            "local": lambda: _local(source),
+        }
+    )
 
 
 def image_node(position: PositionedImage) -> FolderNode:
@@ -62,17 +69,37 @@ def _local(source: str) -> FolderNode:
     return values({"version": __version__, "commitId": "unknown", "source": source})
 
 
+def _raft(state: RaftState) -> FolderNode:
+    """Return /raft, which Kafka's shell lacks: what the control records of the log tell."""
+    changes = {change.epoch: change for change in state.leader_changes}
+    voters = render.voters_of(state)
+    parts: dict[str, Callable[[], TreeNode]] = {
+        "kraftVersion": lambda: ValueNode(state.kraft_version),
+        "voters": lambda: _named(
+            voters, str, lambda voter: ValueNode(render.voter_value(voters[voter]))
+        ),
+        "leaderChanges": lambda: _by_number(changes, render.leader_change_value),
+    }
+    last = state.leader_change
+    if last is not None:
+        parts["leader"] = lambda: ValueNode(last.message.leader_id)
+    # A checkpoint keeps no leaders: those before it are not known, rather than none.
+    if state.known_from:
+        parts["leadersKnownFrom"] = lambda: ValueNode(state.known_from)
+    return folder(parts)
+
+
 def _features(features: FeaturesImage) -> FolderNode:
     level = features.levels.get(METADATA_VERSION)
     items: dict[str, Any] = {
-        "metadataVersion": None if level is None else NAMES.get(level, f"level {level}")
+        "metadataVersion": None if level is None else render.feature_value(METADATA_VERSION, level)
     }
     # Since Kafka 4.0 its shell has no node for the migration.
     if features.zk_migration_state != ZkMigrationState.NONE:
-        items["zkMigrationState"] = _enum_name(ZkMigrationState, features.zk_migration_state)
+        items["zkMigrationState"] = render.enum_name(ZkMigrationState, features.zk_migration_state)
     for name, number in features.levels.items():
         if name != METADATA_VERSION:
-            items[f"finalized_{name}"] = number
+            items[render.feature_name(name)] = number
     return values(items)
 
 
@@ -129,32 +156,15 @@ def _configs(configs: ConfigurationsImage) -> FolderNode:
         keys = configs.resources[resource]
         return values({key: render.config_value(resource, key, keys[key]) for key in keys})
 
-    return _named(configs.resources, _resource_name, node)
-
-
-def _resource_name(resource: ConfigResource) -> str:
-    kind = _enum_name(ResourceType, resource.type)
-    return f"{kind}:{resource.name}" if resource.name else kind
+    return _named(configs.resources, render.resource_name, node)
 
 
 def _quotas(quotas: ClientQuotasImage) -> FolderNode:
     return _named(
-        quotas.entities, _entity_name, lambda entity: values(dict(quotas.entities[entity].items()))
+        quotas.entities,
+        render.entity_name,
+        lambda entity: values(dict(quotas.entities[entity].items())),
     )
-
-
-def _entity_name(entity: Entity) -> str:
-    """Return `clientId(c1)_user(alice)`; the default of a type has no parentheses, `clientId_user`.
-
-    Kafka's shell leaves defaults out of the name, and does not find the node then.
-    """
-    names = {"client-id": "clientId"}
-    parts = sorted((names.get(type, type), name) for type, name in entity)
-    return "_".join(type if name is None else f"{type}({_escaped(name)})" for type, name in parts)
-
-
-def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 
 def _producer_ids(ids: ProducerIdsImage) -> FolderNode:
@@ -206,7 +216,3 @@ def _named(
         return node(keys()[key]) if key in keys() else None
 
     return FolderNode(keys, child)
-
-
-def _enum_name(kind: type[ResourceType] | type[ZkMigrationState], number: int) -> str:
-    return kind(number).name if number in set(kind) else str(number)

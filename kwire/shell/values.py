@@ -14,9 +14,11 @@ from typing import Any
 from kwire.configs.hidden_values import is_hidden
 from kwire.image.acls import StandardAcl
 from kwire.image.broker import BrokerRegistration
+from kwire.image.client_quotas import Entity
 from kwire.image.controller import ControllerRegistration
 from kwire.image.delegation_tokens import DelegationToken
 from kwire.image.endpoint import Endpoint
+from kwire.image.features import ZkMigrationState
 from kwire.image.partition import PartitionRegistration
 from kwire.image.scram import ScramCredential
 from kwire.messages.access_control import (
@@ -25,9 +27,13 @@ from kwire.messages.access_control import (
     AclResourceType,
     PatternType,
 )
-from kwire.messages.config_resource import ConfigResource
+from kwire.messages.config_resource import ConfigResource, ResourceType
+from kwire.messages.data.voters_record import Voter
+from kwire.messages.metadata_versions import METADATA_VERSION, NAMES
 from kwire.net.negotiation import VersionRange
+from kwire.observer.raft_state import LeaderChange, RaftState
 from kwire.text.ids import uuid_text
+from kwire.text.times import moment
 
 REDACTED = "[redacted]"
 
@@ -196,9 +202,80 @@ def token_value(id: str, token: DelegationToken) -> Structure:
     return Structure("DelegationTokenData", fields)
 
 
+def voters_of(state: RaftState) -> Mapping[int, Voter | None]:
+    """Return the voters by their ids.
+
+    A log without records of voters (controller.quorum.voters) has the ids that the last leader
+    wrote, and None of each.
+    """
+    if state.voters is not None:
+        return {voter.voter_id: voter for voter in state.voters.voters}
+    last = state.leader_change
+    return {} if last is None else {voter.voter_id: None for voter in last.message.voters}
+
+
+def voter_value(voter: Voter | None) -> Structure:
+    """Return a voter; its fields are empty where only controller.quorum.voters has them."""
+    fields = {
+        "directoryId": OptionalText(None if voter is None else uuid_text(voter.voter_directory_id)),
+        "endpoints": None
+        if voter is None
+        else [f"{item.name}://{item.host}:{item.port}" for item in voter.endpoints],
+    }
+    return Structure("Voter", fields)
+
+
+def leader_change_value(change: LeaderChange) -> Structure:
+    """Return the record with which a leader began its epoch."""
+    time = moment(change.timestamp / 1000)
+    fields = {
+        "leaderId": change.message.leader_id,
+        "offset": change.offset,
+        "time": time and time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "voters": [voter.voter_id for voter in change.message.voters],
+        "grantingVoters": [voter.voter_id for voter in change.message.granting_voters],
+    }
+    return Structure("LeaderChange", fields)
+
+
+def feature_name(name: str) -> str:
+    """Return the node of a feature: `metadataVersion`, `finalized_transaction.version`."""
+    return "metadataVersion" if name == METADATA_VERSION else f"finalized_{name}"
+
+
+def feature_value(name: str, level: int) -> str | int:
+    """Return a level; that of metadata.version by its name, `4.3-IV0`."""
+    return NAMES.get(level, f"level {level}") if name == METADATA_VERSION else level
+
+
+def resource_name(resource: ConfigResource) -> str:
+    """Return the node of a resource's configuration, `TOPIC:orders`."""
+    kind = enum_name(ResourceType, resource.type)
+    return f"{kind}:{resource.name}" if resource.name else kind
+
+
+def entity_name(entity: Entity) -> str:
+    """Return `clientId(c1)_user(alice)`; the default of a type has no parentheses, `clientId_user`.
+
+    Kafka's shell leaves defaults out of the name, and does not find the node then.
+    """
+    names = {"client-id": "clientId"}
+    parts = sorted((names.get(type, type), name) for type, name in entity)
+    return "_".join(type if name is None else f"{type}({_escaped(name)})" for type, name in parts)
+
+
+def enum_name(kind: type[ResourceType] | type[ZkMigrationState], number: int) -> str:
+    """Return the name of a number; the number itself where a newer Kafka has more."""
+    return kind(number).name if number in set(kind) else str(number)
+
+
 def config_value(resource: ConfigResource, key: str, value: str) -> str:
     """Return the value of a configuration key, or that it is not shown."""
     return REDACTED if is_hidden(resource, key) else value
+
+
+def _escaped(name: str) -> str:
+    return name.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 
 def _listeners(endpoints: Iterable[Endpoint]) -> list[Structure]:

@@ -138,7 +138,7 @@ def test_help_history_and_exit(session: Session) -> None:
         ("h", ["help ", "history "]),
         ("man c", ["cat", "cd"]),
         ("ls /i", ["/image/"]),
-        ("ls ", ["image/", "local/"]),
+        ("ls ", ["image/", "local/", "raft/"]),
         ("cat local/v", ["local/version"]),
         ("cd local/", []),
         (

@@ -1,6 +1,7 @@
 """The same tree from a running node of Kafka, from its checkpoint, and in Kafka's own shell."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,9 @@ def test_live_checkpoint_and_kafkas_shell_show_the_same(
                 session = Session(source)
                 session(f"at {offset}")
                 assert session("tree /image") == expected
-                assert source.at(offset) == file.latest()
+                # A checkpoint keeps no leaders.
+                shown = replace(source.at(offset), raft=file.latest().raft)
+                assert shown == file.latest()
         # The leader has newer snapshots now; the log since the start of the session is still read.
         assert start.offset is not None
         assert live.at(start.offset) == start
