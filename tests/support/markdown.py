@@ -11,7 +11,7 @@ from textwrap import dedent
 
 _FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2", re.M | re.S)
 _CODE = re.compile(r"`[^`\n]+`")
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+_BLOCK = re.compile(r"^(?P<margin> *)```(\w*)\n(.*?)^(?P=margin)```$", re.M | re.S)
 _INDENTED = re.compile(r"(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} (.+?)\s*$", re.M)
@@ -40,7 +40,7 @@ class CodeBlock:
 
 def all_blocks(page: str) -> list[CodeBlock]:
     """Return the fenced and the indented blocks of a page, in order."""
-    fenced = [(block.start(), block[1], block[2], 1) for block in _BLOCK.finditer(page)]
+    fenced = [(block.start(), block[2], dedent(block[3]), 1) for block in _BLOCK.finditer(page)]
     prose = _BLOCK.sub(lambda block: re.sub(r"[^\n]", ".", block[0]), page)
     indented = [
         (block.start(), "", re.sub(r"^ {4}", "", block[0], flags=re.M), 0)

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
@@ -88,6 +88,7 @@ def typed(block: CodeBlock) -> list[Typed]:
 class PageRun:
     """Runs blocks in a folder. replaced: patterns in commands, by what stands for them here.
 
+    acts: patterns of whole commands that are not kwire's, and what is done in their place.
     endless: a pattern of commands that run until Ctrl-C. One that listens is stopped before the
     first command that does not name its address; what it printed until then is compared.
     """
@@ -96,6 +97,7 @@ class PageRun:
     replaced: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    acts: Mapping[str, Callable[..., object]] = field(default_factory=dict)
     endless: str = r"kwire (proxy --listen|watch|exporter|demo)"
     names: dict[str, Any] = field(default_factory=dict)
     _running: tuple[Typed, str, str, subprocess.Popen[str]] | None = None
@@ -150,6 +152,10 @@ class PageRun:
     def _shell(self, each: Typed) -> list[str]:
         if any(re.search(pattern, each.command) for pattern in self.left_out):
             return []
+        for pattern, act in self.acts.items():
+            if match := re.fullmatch(pattern, each.command):
+                act(*match.groups())
+                return []
         command = self._here(each.command)
         problems = [] if self._running and self._running[1] in command else self._stop()
         if re.match(self.endless, command):
