@@ -30,7 +30,9 @@ class Site:
     cluster: Cluster
     here: Path
     moved: dict[int, Address] = field(
-        default_factory=lambda: {node_id: Address("127.0.0.1", free_port()) for node_id in (1, 2, 3)}
+        default_factory=lambda: {
+            node_id: Address("127.0.0.1", free_port()) for node_id in (1, 2, 3)
+        }
     )
 
     def node(self, node_id: int | str) -> RunningNode:

@@ -18,9 +18,9 @@ from kwire.cli.output import Column, OutputOptions, Table, cell_text, number_col
 from kwire.text.times import moment
 
 if TYPE_CHECKING:
-    from kwire.metadata_history.requests import CausingRequest, RecordedRequests
     from kwire.metadata_history.history import LoggedChange
     from kwire.metadata_history.reading import HistoryReading
+    from kwire.metadata_history.requests import CausingRequest, RecordedRequests
 
 _SPAN = re.compile(r"(\d{1,9})\s*(s|m|min|h|d)", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 from kwire.capture import read_capture
-from kwire.metadata_history.requests import Match, RecordedRequests
 from kwire.metadata_history.history import LoggedChange
 from kwire.metadata_history.reading import live_history, stored_history
+from kwire.metadata_history.requests import Match, RecordedRequests
 from kwire.proxy import Proxy
 from kwire.proxy.capture.recorder import Recorder, files_at
 from real_kafka import Cluster, Layout, free_port

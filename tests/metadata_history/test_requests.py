@@ -39,9 +39,9 @@ from kwire.messages.a56_alter_partition import (
     PartitionData,
     TopicData,
 )
-from kwire.metadata_history.requests import CausingRequest, Match, RecordedRequests
 from kwire.metadata_history.entries import Entry
 from kwire.metadata_history.history import LoggedChange, Place
+from kwire.metadata_history.requests import CausingRequest, Match, RecordedRequests
 from kwire.text.ids import uuid_text
 from tests.support.metadata_history.logs import NOON
 from tests.support.metadata_history.recordings import forwarded, in_one_capture, recorded
