@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from kwire.admin import registry
 from kwire.admin.driver import Driver
@@ -24,6 +25,9 @@ from kwire.messages import a74_list_config_resources as listed
 from kwire.messages.config_resource import ConfigResource, ConfigSource, ConfigType, ResourceType
 from kwire.messages.endpoint_type import EndpointType
 from kwire.text.untrusted import whole_number
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 OF_ONE_NODE = frozenset({ResourceType.BROKER, ResourceType.BROKER_LOGGER})
 """The types of resources whose name is a node id; the empty name of BROKER means every broker."""
@@ -231,6 +235,29 @@ def _listed(
     yield None, tuple(ConfigResource(it.resource_type, it.resource_name) for it in resources)
 
 
+def _observed(
+    image: MetadataImage, keys: tuple[None, ...], types: tuple[int, ...]
+) -> Iterator[tuple[None, tuple[ConfigResource, ...]]]:
+    brokers = [str(node_id) for node_id in sorted(image.cluster.brokers)]
+    named: dict[int, list[str]] = {
+        ResourceType.TOPIC: sorted(image.topics.ids),
+        ResourceType.BROKER: brokers,
+        ResourceType.BROKER_LOGGER: brokers,
+    }
+    for resource in sorted(image.configs.resources):
+        if resource.type not in (ResourceType.TOPIC, *OF_ONE_NODE):
+            named.setdefault(resource.type, []).append(resource.name)
+    yield (
+        None,
+        tuple(
+            ConfigResource(type, name)
+            for type, names in named.items()
+            if not types or type in types
+            for name in names
+        ),
+    )
+
+
 DESCRIBE_CONFIGS: Operation[ConfigResource, _Question, Mapping[str, ConfigEntry]] = Operation(
     row=registry.DESCRIBE_CONFIGS,
     build=_describe,
@@ -241,7 +268,7 @@ INCREMENTAL_ALTER_CONFIGS: Operation[ConfigResource, _Changes, None] = Operation
     row=registry.INCREMENTAL_ALTER_CONFIGS, build=_alter, parse=_altered, target=_node_to_change
 )
 LIST_CONFIG_RESOURCES: Operation[None, tuple[int, ...], tuple[ConfigResource, ...]] = Operation(
-    row=registry.LIST_CONFIG_RESOURCES, build=_list, parse=_listed
+    row=registry.LIST_CONFIG_RESOURCES, build=_list, parse=_listed, observe=_observed
 )
 
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from math import inf
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kwire.admin.deadline import Deadline
 from kwire.admin.errors import (
@@ -21,6 +21,7 @@ from kwire.admin.errors import (
     ReadOnly,
 )
 from kwire.admin.lookup import NodeLookup
+from kwire.admin.metadata_log import read_metadata_log
 from kwire.admin.node_exchange import exchange
 from kwire.admin.operation import Operation
 from kwire.admin.operation_run import PATIENCE, OperationRun
@@ -42,6 +43,9 @@ from kwire.net.awaited import Awaited
 from kwire.net.connection import Connection
 from kwire.net.pool import ConnectionPool
 from kwire.net.secure_connect import SecureConnect
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 K = TypeVar("K")
 A = TypeVar("A")
@@ -91,7 +95,8 @@ class Driver:
 
         node_patience: seconds after which a node that cannot be asked is not asked again.
 
-        1. Refuse what must not be sent, before a byte is.
+        1. Refuse what must not be sent, before a byte is. What controllers do not answer is read
+           from their metadata log.
         2. Look up the node of each key; ask all nodes at once.
         3. Keep the keys that are done or refused for good; look up again those that moved, and
            repeat, with growing pauses, those that may succeed later.
@@ -107,9 +112,11 @@ class Driver:
             # Its characters would be keys: delete_topics("ab") would delete the topics a and b.
             raise InvalidValue(f"give `{operation.row.name}` a list, not the text {keys!r} alone")
         deadline = timeout if isinstance(timeout, Deadline) else self.deadline(timeout)
-        run = OperationRun(
-            operation, tuple(dict.fromkeys(keys)), arguments, deadline, node_patience
-        )
+        asked = tuple(dict.fromkeys(keys))
+        if self.asks_controllers and operation.observe:
+            image = await self.read_metadata_log(deadline)
+            return Outcomes(dict(operation.observe(image, asked, arguments)))
+        run = OperationRun(operation, asked, arguments, deadline, node_patience)
         while run.pending:
             # 2.
             targets = run.targets()
@@ -153,6 +160,14 @@ class Driver:
             operation, brokers, arguments, timeout=deadline, node_patience=PATIENCE
         )
 
+    async def read_metadata_log(self, timeout: float | Deadline | None = None) -> MetadataImage:
+        """Return the cluster's metadata as the controllers have it, all of it committed.
+
+        Raises ConnectionFailed if no controller gives it in time, BrokerError if they refuse.
+        """
+        deadline = timeout if isinstance(timeout, Deadline) else self.deadline(timeout)
+        return await read_metadata_log(self.router, self.connect, deadline, self.awaited)
+
     @property
     def awaited(self) -> Awaited:
         """The nodes that were asked and have not answered yet."""
@@ -174,14 +189,14 @@ class Driver:
                 f"{row.api} changes the cluster, and this client is read-only: take one without"
                 " `read_only`"
             )
-        if self.router.endpoint_type is EndpointType.BROKER or row.reach is Reach.LISTED:
+        if self.router.endpoint_type is EndpointType.BROKER:
             return
         if row.reach is Reach.UNLISTED and not self._allow_unlisted:
             raise UnsupportedEndpointType(
                 f"KIP-919 does not list {row.api} for controllers, though they serve it: give"
                 " `bootstrap_servers`, or `allow_unlisted=True`"
             )
-        if row.reach in (Reach.NEVER, Reach.OBSERVED):
+        if row.reach is Reach.NEVER:
             raise UnsupportedEndpointType(
                 f"controllers do not serve {row.api} to admin clients (KIP-919): give"
                 " `bootstrap_servers`"

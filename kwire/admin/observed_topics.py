@@ -7,6 +7,7 @@ committed, while a broker's may lag behind.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kwire.admin.errors import refusal
@@ -18,9 +19,13 @@ from kwire.admin.topic_descriptions import (
 )
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
-from kwire.image import MetadataImage
-from kwire.image.partition import NO_LEADER, PartitionRegistration
-from kwire.image.topics import TopicImage
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
+    from kwire.image.partition import PartitionRegistration
+    from kwire.image.topics import TopicImage
+
+NO_LEADER = -1
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """Kafka's own (org.apache.kafka.common.internals.Topic); brokers know them by name, too."""

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kwire.admin.registry import OperationRow, Route
 from kwire.codec.declaration import Request
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError, UnsupportedVersion
 from kwire.net.negotiation import NodeApiVersions
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 K = TypeVar("K")
 A = TypeVar("A")
@@ -92,6 +95,9 @@ class OperationCall(Generic[K, A]):
 RequestPart = tuple[tuple[K, ...], Request]
 """Some of a call's keys, and the request for them: for APIs that take one key at a time."""
 
+Observe = Callable[["MetadataImage", tuple[K, ...], A], Iterable[tuple[K, R | KwireError]]]
+"""Yields each key with its result or its error, from the metadata log instead of an answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(Generic[K, A, R]):
@@ -104,6 +110,8 @@ class Operation(Generic[K, A, R]):
     follow: returns the next request after an answer that was not complete, else None.
     target: the thing that is looked up for a key: a node id, a TopicPartition, a group or
     transactional id; None for any node. By default the key itself.
+    observe: reads the keys in the metadata log, for what controllers do not answer: an operation
+    has it exactly if its row says Reach.OBSERVED.
     moved, again: codes as MOVED and AGAIN say, where an operation's differ.
     last_versions: the highest version to ask in, for requests whose later versions say less:
     OffsetFetch names topics by id alone from 10 on.
@@ -114,6 +122,7 @@ class Operation(Generic[K, A, R]):
     parse: Callable[[Any, OperationCall[K, A]], Iterable[tuple[K, R | KwireError]]]
     follow: Callable[[Any, OperationCall[K, A]], Request | None] | None = None
     target: Callable[[K, A], object] = lambda key, arguments: key
+    observe: Observe[K, A, R] | None = None
     moved: frozenset[int] | None = None
     again: frozenset[int] = field(default=AGAIN)
     last_versions: Mapping[type[Request], int] = field(default_factory=dict)

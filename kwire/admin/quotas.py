@@ -1,6 +1,7 @@
 """Client quotas of users, client ids and addresses: Describe- and AlterClientQuotas (KIP-546).
 
-KIP-919 lists both for controllers; controllers change quotas, and do not offer to describe them.
+KIP-919 lists both for controllers; controllers change quotas, and do not offer to describe them:
+those are read from the metadata log.
 """
 
 from __future__ import annotations
@@ -8,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import KeyedChanges, Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.errors import InvalidValue, KwireError
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, InvalidValue, KwireError
 from kwire.messages import a48_describe_client_quotas as described
 from kwire.messages import a49_alter_client_quotas as altered
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 USER = "user"
 CLIENT_ID = "client-id"
@@ -93,6 +99,21 @@ class QuotaFilter:
         )
         return cls(components=components, strict=strict)
 
+    def matches(self, entity: Mapping[str, str | None]) -> bool:
+        """True if the quotas of an entity are asked for; its names by type, None for a default.
+
+        As Kafka's brokers answer from their image (Java: ClientQuotasImage.describe).
+        """
+        for component in self.components:
+            if component.entity_type not in entity:
+                return False
+            name = entity[component.entity_type]
+            if component.match is QuotaMatch.EXACT and name != component.name:
+                return False
+            if component.match is QuotaMatch.DEFAULT and name is not None:
+                return False
+        return not self.strict or len(entity) == len(self.components)
+
 
 EVERY_QUOTA = QuotaFilter()
 
@@ -128,6 +149,34 @@ def _described(
     )
 
 
+def _observed(
+    image: MetadataImage, keys: tuple[None, ...], asked: QuotaFilter
+) -> Iterator[tuple[None, dict[QuotaEntity, Quotas] | BrokerError]]:
+    if error := _refused(asked):
+        yield None, error
+        return
+    yield (
+        None,
+        {
+            QuotaEntity(entity): dict(values.items())
+            for entity, values in image.client_quotas.entities.items()
+            if asked.matches(dict(entity))
+        },
+    )
+
+
+def _refused(asked: QuotaFilter) -> BrokerError | None:
+    """Return the error with which a broker refuses a filter (Java: ClientQuotasImage.describe)."""
+    types = [component.entity_type for component in asked.components]
+    if unknown := {*types} - {USER, CLIENT_ID, IP}:
+        text = f"client quotas have no entity type {min(unknown)}"
+        return BrokerError(ErrorCode.UNSUPPORTED_VERSION, text)
+    if len({*types}) < len(types) or (IP in types and len(types) > 1):
+        text = "a filter has each entity type once, and an ip alone"
+        return BrokerError(ErrorCode.INVALID_REQUEST, text)
+    return None
+
+
 def _entity(parts: Iterable[described.EntityData | altered.EntityData]) -> QuotaEntity:
     return QuotaEntity(frozenset((part.entity_type, part.entity_name) for part in parts))
 
@@ -159,7 +208,7 @@ def _altered(
 
 
 DESCRIBE_CLIENT_QUOTAS: Operation[None, QuotaFilter, dict[QuotaEntity, Quotas]] = Operation(
-    row=registry.DESCRIBE_CLIENT_QUOTAS, build=_describe, parse=_described
+    row=registry.DESCRIBE_CLIENT_QUOTAS, build=_describe, parse=_described, observe=_observed
 )
 ALTER_CLIENT_QUOTAS: Operation[QuotaEntity, QuotaChanges, None] = Operation(
     row=registry.ALTER_CLIENT_QUOTAS, build=_alter, parse=_altered

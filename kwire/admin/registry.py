@@ -138,7 +138,7 @@ INCREMENTAL_ALTER_CONFIGS = OperationRow(
     tool="kafka-configs --alter", command="configs set",
 )
 LIST_CONFIG_RESOURCES = OperationRow(
-    "list_config_resources", Route.ANY_NODE,
+    "list_config_resources", Route.ANY_NODE, Reach.OBSERVED,
     other_java=("listConfigResources", "listClientMetricsResources"),
     tool="kafka-configs --describe, kafka-client-metrics --list", command="configs list",
 )
@@ -256,7 +256,7 @@ DELETE_ACLS = OperationRow(
     tool="kafka-acls --remove", command="acls remove",
 )
 DESCRIBE_CLIENT_QUOTAS = OperationRow(
-    "describe_client_quotas", Route.ANY_NODE, Reach.LISTED,
+    "describe_client_quotas", Route.ANY_NODE, Reach.OBSERVED,
     tool="kafka-configs --describe --entity-type users|clients|ips", command="quotas list",
 )
 ALTER_CLIENT_QUOTAS = OperationRow(
@@ -264,7 +264,7 @@ ALTER_CLIENT_QUOTAS = OperationRow(
     tool="kafka-configs --alter --entity-type users|clients|ips", command="quotas set",
 )
 DESCRIBE_USER_SCRAM_CREDENTIALS = OperationRow(
-    "describe_user_scram_credentials", Route.ANY_NODE, Reach.LISTED, key="user",
+    "describe_user_scram_credentials", Route.ANY_NODE, Reach.OBSERVED, key="user",
     tool="kafka-configs --describe --entity-type users", command="scram list",
 )
 ALTER_USER_SCRAM_CREDENTIALS = OperationRow(
@@ -284,7 +284,7 @@ EXPIRE_DELEGATION_TOKEN = OperationRow(
     tool="kafka-delegation-tokens --expire", command="tokens expire",
 )
 DESCRIBE_DELEGATION_TOKEN = OperationRow(
-    "describe_delegation_token", Route.ANY_NODE, Reach.LISTED,
+    "describe_delegation_token", Route.ANY_NODE, Reach.OBSERVED,
     tool="kafka-delegation-tokens --describe", command="tokens list",
 )
 

@@ -1,6 +1,7 @@
 """SCRAM credentials of users: Describe- and AlterUserScramCredentials (KIP-554).
 
-Controllers offer to describe them, and do not: they never answer a request for all users.
+Controllers offer to describe them, and do not: they never answer a request for all users. Of them
+the credentials are read from the metadata log.
 The password never leaves this process; what is sent is salted and hashed.
 """
 
@@ -10,17 +11,21 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.errors import InvalidValue, KwireError
+from kwire.error_codes import ErrorCode
+from kwire.errors import BrokerError, InvalidValue, KwireError
 from kwire.messages import a50_describe_user_scram_credentials as described
 from kwire.messages import a51_alter_user_scram_credentials as altered
 from kwire.net.scram_keys import LEAST_ITERATIONS, MOST_ITERATIONS, salted_password
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 ITERATIONS = 8192
 SALT_LENGTH = 32
@@ -153,6 +158,26 @@ def _credentials_by_user(
         yield result.user, refusal(result.error_code, result.error_message) or _credentials(result)
 
 
+def _observed(
+    image: MetadataImage, users: tuple[str, ...], arguments: None
+) -> Iterator[tuple[str, tuple[ScramCredentialInfo, ...] | KwireError]]:
+    found = _observed_by_user(image)
+    for user in users:
+        missing = BrokerError(ErrorCode.RESOURCE_NOT_FOUND, "the user has no SCRAM credential")
+        yield user, found.get(user, missing)
+
+
+def _observed_by_user(image: MetadataImage) -> dict[str, tuple[ScramCredentialInfo, ...]]:
+    found: dict[str, tuple[ScramCredentialInfo, ...]] = {}
+    credentials = image.scram.credentials
+    for user in sorted(credentials, key=lambda user: (user.name, user.mechanism)):
+        info = ScramCredentialInfo(
+            mechanism=user.mechanism, iterations=credentials[user].iterations
+        )
+        found[user.name] = (*found.get(user.name, ()), info)
+    return found
+
+
 def _alter(
     call: OperationCall[ScramKey, ScramAlterations],
 ) -> Iterator[tuple[tuple[ScramKey, ...], altered.AlterUserScramCredentialsRequest]]:
@@ -204,11 +229,13 @@ DESCRIBE_USER_SCRAM_CREDENTIALS: Operation[str, None, tuple[ScramCredentialInfo,
     row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS,
     build=_describe,
     parse=lambda response, call: _credentials_by_user(response),
+    observe=_observed,
 )
 _DESCRIBE_ALL: Operation[None, None, Outcomes[str, tuple[ScramCredentialInfo, ...]]] = Operation(
     row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS,
     build=lambda call: described.DescribeUserScramCredentialsRequest(users=None),
     parse=lambda response, call: [(None, Outcomes(dict(_credentials_by_user(response))))],
+    observe=lambda image, keys, arguments: [(None, Outcomes(dict(_observed_by_user(image))))],
 )
 ALTER_USER_SCRAM_CREDENTIALS: Operation[ScramKey, ScramAlterations, None] = Operation(
     row=registry.ALTER_USER_SCRAM_CREDENTIALS, build=_alter, parse=_altered

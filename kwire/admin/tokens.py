@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kwire.admin import registry
 from kwire.admin.driver import Driver
@@ -19,6 +20,9 @@ from kwire.messages import a38_create_delegation_token as created
 from kwire.messages import a39_renew_delegation_token as renewed
 from kwire.messages import a40_expire_delegation_token as expired
 from kwire.messages import a41_describe_delegation_token as described
+
+if TYPE_CHECKING:
+    from kwire.image import MetadataImage
 
 BY_NODE_DEFAULT = -1
 """A period that leaves the choice to the node (delegation.token.expiry.time.ms and its like)."""
@@ -44,13 +48,14 @@ _REASONS: dict[int, str] = {
 class DelegationTokenInfo:
     """A delegation token.
 
-    owner, requester, renewers: principals as `User:alice`. requester: the one who had it created,
-    None before Kafka 3.3. The timestamps are ms since 1970: of its making, of its end unless it is
+    hmac: the secret; None if it was read from the metadata log, which does not have it. owner,
+    requester, renewers: principals as `User:alice`. requester: the one who had it created, None
+    before Kafka 3.3. The timestamps are ms since 1970: of its making, of its end unless it is
     renewed, of its end in any case.
     """
 
     token_id: str
-    hmac: bytes = field(repr=False)
+    hmac: bytes | None = field(repr=False)
     owner: str
     requester: str | None
     renewers: tuple[str, ...]
@@ -161,6 +166,31 @@ def _described(
     )
 
 
+def _observed(
+    image: MetadataImage, keys: tuple[None, ...], owners: tuple[tuple[str, str], ...] | None
+) -> Iterator[tuple[None, tuple[DelegationTokenInfo, ...]]]:
+    asked = None if owners is None else {_text(*owner) for owner in owners}
+    yield (
+        None,
+        tuple(
+            DelegationTokenInfo(
+                token_id=id,
+                hmac=None,
+                owner=token.owner,
+                requester=token.requester or None,
+                renewers=token.renewers,
+                issue_timestamp=token.issue_timestamp,
+                expiry_timestamp=token.expiration_timestamp,
+                max_timestamp=token.max_timestamp,
+            )
+            for id, token in sorted(image.delegation_tokens.by_id.items())
+            # Brokers count the requester and the renewers (Java: TokenInformation.ownerOrRenewer).
+            if asked is None
+            or not asked.isdisjoint((token.owner, token.requester, *token.renewers))
+        ),
+    )
+
+
 def _raise(code: int) -> None:
     if error := refusal(code, _REASONS.get(code)):
         raise error
@@ -203,7 +233,9 @@ EXPIRE_DELEGATION_TOKEN: Operation[None, TokenPeriod, int] = Operation(
 )
 DESCRIBE_DELEGATION_TOKEN: Operation[
     None, tuple[tuple[str, str], ...] | None, tuple[DelegationTokenInfo, ...]
-] = Operation(row=registry.DESCRIBE_DELEGATION_TOKEN, build=_describe, parse=_described)
+] = Operation(
+    row=registry.DESCRIBE_DELEGATION_TOKEN, build=_describe, parse=_described, observe=_observed
+)
 
 
 async def create_delegation_token(

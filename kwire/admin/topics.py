@@ -14,7 +14,7 @@ from uuid import UUID
 from kwire.admin import registry
 from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
-from kwire.admin.metadata_log import read_metadata_log
+from kwire.admin.observed_topics import describe_observed, list_observed
 from kwire.admin.operation import KeyedChanges, Operation, OperationCall, RequestPart
 from kwire.admin.outcomes import Outcomes
 from kwire.admin.topic_descriptions import (
@@ -110,10 +110,6 @@ async def list_topics(driver: Driver, *, timeout: float | None = None) -> list[T
 
     With controllers as bootstrap the answer is read from the metadata log.
     """
-    if driver.asks_controllers:
-        from kwire.admin.observed_topics import list_observed
-
-        return list_observed(await read_metadata_log(driver, timeout))
     return await driver.ask(LIST_TOPICS, None, None, timeout=timeout)
 
 
@@ -127,23 +123,11 @@ async def describe_topics(
     Refused: UNKNOWN_TOPIC_OR_PARTITION (3), UNKNOWN_TOPIC_ID (100), INVALID_TOPIC_EXCEPTION
     (17), TOPIC_AUTHORIZATION_FAILED (29).
     """
-    if driver.asks_controllers:
-        return await _describe_observed(driver, topics, timeout)
     deadline = driver.deadline(timeout)
     if topics is None:
         listed = await list_topics(driver, timeout=deadline.remaining)
         topics = [topic.name for topic in listed]
     return await driver.run(DESCRIBE_TOPICS, topics, PagesOfTopics(), timeout=deadline.remaining)
-
-
-async def _describe_observed(
-    driver: Driver, topics: Iterable[TopicKey] | None, timeout: float | None
-) -> Outcomes[TopicKey, TopicDescription]:
-    from kwire.admin.observed_topics import describe_observed
-
-    image = await read_metadata_log(driver, timeout)
-    keys = sorted(image.topics.ids) if topics is None else topics
-    return Outcomes(describe_observed(image, keys))
 
 
 async def create_partitions(
@@ -273,6 +257,7 @@ LIST_TOPICS: Operation[None, None, list[TopicListing]] = Operation(
     row=registry.LIST_TOPICS,
     build=lambda call: metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False),
     parse=_listed,
+    observe=lambda image, keys, arguments: [(None, list_observed(image))],
 )
 
 
@@ -388,7 +373,11 @@ def _next_page(
 
 
 DESCRIBE_TOPICS: Operation[TopicKey, PagesOfTopics, TopicDescription] = Operation(
-    row=registry.DESCRIBE_TOPICS, build=_description, parse=_described, follow=_next_page
+    row=registry.DESCRIBE_TOPICS,
+    build=_description,
+    parse=_described,
+    follow=_next_page,
+    observe=lambda image, keys, arguments: describe_observed(image, keys).items(),
 )
 
 

@@ -14,9 +14,6 @@ from tests.support.paths import ROOT
 WITHOUT_DRIVER = {"describe_cluster", "add_raft_voter", "remove_raft_voter"}
 """The router itself asks for the first; the answers of the others are awaited in another way."""
 
-NOT_DECLARED = {"describe_client_quotas"}
-"""Listed by KIP-919, and not offered by any controller."""
-
 
 def test_an_operation_is_found_by_its_name(subtests: pytest.Subtests) -> None:
     for row in OPERATIONS:
@@ -41,10 +38,21 @@ def test_controllers_get_only_what_their_listeners_declare(subtests: pytest.Subt
     for row in OPERATIONS:
         with subtests.test(row.name):
             assert set(row.apis) <= set(requests)
-            if row.reach in (Reach.LISTED, Reach.UNLISTED) and row.name not in NOT_DECLARED:
+            if row.reach in (Reach.LISTED, Reach.UNLISTED):
                 assert "controller" in requests[row.api].listeners
 
 
 def test_a_method_of_java_is_one_operation() -> None:
     names = [name for row in OPERATIONS for name in row.java]
     assert len(names) == len(set(names)) == 61
+
+
+def test_what_is_observed_has_the_function_for_it_and_nothing_else(
+    subtests: pytest.Subtests,
+) -> None:
+    for module in {import_module(f"kwire.admin.{theme(row.name)}") for row in OPERATIONS}:
+        for name, operation in vars(module).items():
+            if isinstance(operation, Operation):
+                with subtests.test(name):
+                    is_observed = operation.row.reach is Reach.OBSERVED
+                    assert (operation.observe is not None) is is_observed

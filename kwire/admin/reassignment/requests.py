@@ -19,7 +19,6 @@ from kwire.admin.configs import (
     incremental_alter_configs,
 )
 from kwire.admin.driver import Driver
-from kwire.admin.metadata_log import read_metadata_log
 from kwire.admin.operation import UNKNOWN_NAMES
 from kwire.admin.reassignment.journal import ThrottleJournal
 from kwire.admin.reassignment.moving_cluster import (
@@ -72,7 +71,7 @@ async def fetch_moving_cluster(
     """
     if driver.asks_controllers:
         description = await describe_cluster(driver)
-        image = await read_metadata_log(driver, None)
+        image = await driver.read_metadata_log()
         states, brokers = image_partitions(image, topics), image_brokers(image)
     else:
         description = await _with_fenced(driver)
@@ -190,7 +189,7 @@ async def _values(
 ) -> dict[ConfigResource, dict[str, str]]:
     """Return what is set of the throttle's keys. errors: takes those of single resources."""
     if driver.asks_controllers:
-        configs = (await read_metadata_log(driver, None)).configs
+        configs = (await driver.read_metadata_log()).configs
         return {r: dict(configs.of(r.type, r.name).items()) for r in resources}
     outcomes = await describe_configs(driver, resources, names=_KEYS)
     for resource, error in outcomes.failed.items():

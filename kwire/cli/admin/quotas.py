@@ -161,7 +161,7 @@ def _alter(
     entity = _entity(names)
 
     async def alter(admin: AdminClient) -> tuple[Quotas | None, Outcomes[QuotaEntity, None]]:
-        before = await _before(admin, entity, at_controllers=cluster.controller is not None)
+        before = await _before(admin, entity)
         return before, await admin.alter_client_quotas({entity: values}, validate_only=dry_run)
 
     before, outcomes = cluster.run(alter)
@@ -187,15 +187,11 @@ def _alter(
     output.show(table)
 
 
-async def _before(
-    admin: AdminClient, entity: QuotaEntity, *, at_controllers: bool
-) -> Quotas | None:
-    """Return the quotas of an entity; None if the user may not see them, or asks controllers."""
+async def _before(admin: AdminClient, entity: QuotaEntity) -> Quotas | None:
+    """Return the quotas of an entity; None if the user may not see them."""
     from kwire.admin.quotas import QuotaFilter
     from kwire.errors import BrokerError
 
-    if at_controllers:
-        return None
     try:
         found = await admin.describe_client_quotas(QuotaFilter.of(entity))
     except BrokerError:

@@ -111,8 +111,6 @@ def delete_scram_credentials(
     \b
     kwire scram delete alice --yes --bootstrap-server localhost:9092
     """
-    if cluster.controller is not None and not mechanism:
-        raise WrongUsage("controllers do not tell which mechanisms a user has: give --mechanism.")
     mechanisms = _mechanisms(mechanism)
     named = ", ".join(each.text for each in mechanisms) or "all SCRAM credentials"
     confirm(f"Delete {named} of {user}?", yes=yes)

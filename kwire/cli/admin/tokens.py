@@ -74,6 +74,7 @@ def create_delegation_token(
             owner=owner_principal, renewers=renewer_principal, max_lifetime_ms=lifetime
         ),
     )
+    assert token.hmac is not None  # the answer to its making has it
     hmac = {"hmac": base64.b64encode(token.hmac).decode()}
     output.show(Table("tokens", [*TOKEN_COLUMNS, Column(key="hmac")], [_values(token) | hmac]))
 
@@ -183,7 +184,12 @@ async def _found(admin: AdminClient, token_id: str) -> bytes:
     """Return the HMAC of a token. Raises CommandFailed if the user may see none of that id."""
     for token in await admin.describe_delegation_token():
         if token.token_id == token_id:
-            return token.hmac
+            if token.hmac is not None:
+                return token.hmac
+            raise CommandFailed(
+                f"The metadata log does not have the HMAC of token {token_id}: give --hmac-file, or"
+                " --bootstrap-server."
+            )
     raise CommandFailed(f"You may see no token {token_id}: look at kwire tokens list.")
 
 

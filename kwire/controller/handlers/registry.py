@@ -27,8 +27,11 @@ from kwire.controller.handlers import (
     delete_acls,
     delete_topics,
     describe_acls,
+    describe_client_quotas,
     describe_cluster,
     describe_configs,
+    describe_delegation_token,
+    describe_user_scram_credentials,
     elect_leaders,
     expire_delegation_token,
     incremental_alter_configs,
@@ -126,11 +129,14 @@ _HANDLERS = (
     _api(create_delegation_token, "1-3"),
     _api(renew_delegation_token, "1-2"),
     _api(expire_delegation_token, "1-2"),
+    _api(describe_delegation_token, "1-3", reads=True),
     _api(elect_leaders, "0-2", ALTER, has_deadline=True),
     _api(incremental_alter_configs, "0-1"),
     _api(alter_partition_reassignments, "0-1", ALTER, has_deadline=True),
     _api(list_partition_reassignments, "0", DESCRIBE, reads=True),
+    _api(describe_client_quotas, "0-1", AclOperation.DESCRIBE_CONFIGS, reads=True),
     _api(alter_client_quotas, "0-1", ALTER_CONFIGS),
+    _api(describe_user_scram_credentials, "0", DESCRIBE, reads=True),
     _api(alter_user_scram_credentials, "0", ALTER),
     _api(alter_partition, "2-3", CLUSTER_ACTION),
     _api(update_features, "0-2", ALTER),
@@ -144,4 +150,5 @@ _HANDLERS = (
     _api(unregister_controller, "0", ALTER),
 )
 HANDLERS: Mapping[int, Handler] = MappingProxyType({handler.key: handler for handler in _HANDLERS})
-"""By API key; the versions are those of a 4.4 controller. Other APIs are not advertised."""
+"""By API key. The versions are those of a 4.4 controller, or of a 4.4 broker for what KIP-919 lists
+and no controller of Kafka serves. Other APIs are not advertised."""

@@ -79,11 +79,6 @@ def test_wrong_words_are_refused_before_anything_is_sent(
     assert not cluster.nodes[0].asked
 
 
-def test_controllers_do_not_tell_which_mechanisms_to_delete(kwire: Command) -> None:
-    run = kwire("scram", "delete", "alice", "--yes", "--bootstrap-controller", "127.0.0.1:1")
-    assert (run.code, "give --mechanism" in run.error) == (2, True)
-
-
 def test_a_list_of_tokens_has_no_hmac(kwire: Command, cluster: ScriptedBrokers) -> None:
     run = kwire("tokens", "list", "--json", *at(cluster))
     (row,) = run.json["tokens"]

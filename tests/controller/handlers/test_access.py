@@ -51,6 +51,7 @@ CHECKED_BY_THE_HANDLER = {
     "CreateDelegationTokenRequest",
     "RenewDelegationTokenRequest",
     "ExpireDelegationTokenRequest",
+    "DescribeDelegationTokenRequest",
 }
 
 

@@ -1,7 +1,6 @@
 """AlterClientQuotas, after Kafka's ClientQuotaControlManagerTest."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,23 +8,15 @@ import pytest
 from kwire.error_codes import ErrorCode
 from kwire.messages.a49_alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
     EntryData,
     OpData,
 )
+from tests.support.controller.handlers.client_quotas import quota_entry as entry
 from tests.support.controller.live.session.entities import ADDRESSES, NO_ADDRESSES
 
 INVALID = ErrorCode.INVALID_REQUEST
 NAMES = ("localhost", "fe80::1%lo")
 """Names of a host and of an interface: their meaning depends on the machine."""
-
-
-def entry(entity: Mapping[str, str | None], *ops: tuple[str, float | None]) -> EntryData:
-    """Return the change of an entity's quotas; None removes one."""
-    return EntryData(
-        entity=[EntityData(entity_type=type, entity_name=name) for type, name in entity.items()],
-        ops=[OpData(key=key, value=value or 0.0, remove=value is None) for key, value in ops],
-    )
 
 
 def codes(lab: Any, *entries: EntryData, validate_only: bool = False) -> list[int]:

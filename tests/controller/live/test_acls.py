@@ -42,8 +42,17 @@ ANONYMOUS = {
     "broker.session.timeout.ms": "600000",
 }
 
+REFUSED = {"entries": None, "error_code": 31, "error_message": "a text"}
+DESCRIPTIONS = {
+    **{f"DescribeClientQuotas v{version}": (REFUSED, "AnswerLost") for version in (0, 1)},
+    **{f"DescribeDelegationToken v{version}.error_code": (64, -1) for version in (1, 3)},
+    "DescribeUserScramCredentials v0.error_code": (31, -1),
+}
+"""KIP-919 lists them for controllers, and none of Kafka's carries them out."""
+
 LISTED: dict[str, dict[str, tuple[Any, Any]]] = {
     "4.3.1": {
+        **DESCRIPTIONS,
         "CreateAcls with no host.results[0].error_code": (42, 0),
         "CreateAcls with a range.results[0].error_code": (35, 0),
         **{
@@ -56,7 +65,7 @@ LISTED: dict[str, dict[str, tuple[Any, Any]]] = {
             "AnswerLost",
         ),
     },
-    "4.4.0": {},
+    "4.4.0": DESCRIPTIONS,
 }
 """Every difference by its path: 4.3.1 does not look at hosts, and has no UnregisterController."""
 
