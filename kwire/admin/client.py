@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kwire.admin.cluster_description import ClusterDescription
     from kwire.admin.configs import ConfigChange, ConfigEntry
     from kwire.admin.features import FeatureMetadata, FeatureUpdate
+    from kwire.admin.ghost_controllers import Disarming
     from kwire.admin.group_descriptions import (
         ClassicGroupDescription,
         ConsumerGroupDescription,
@@ -1050,6 +1051,15 @@ class AdminClient(ClusterClient):
             timeout=timeout,
         )
 
+    async def disarm(self, planned: Disarming, *, timeout: float | None = None) -> None:
+        """Register the controller of a plan anew.
+
+        Raises ReadOnly; BrokerError CLUSTER_AUTHORIZATION_FAILED (31).
+        """
+        from kwire.admin.ghost_controllers import disarm
+
+        await disarm(self.driver, planned, timeout=timeout)
+
     async def find_hanging_transactions(
         self,
         *,
@@ -1096,6 +1106,26 @@ class AdminClient(ClusterClient):
         from kwire.admin.node_versions import node_api_versions
 
         return await node_api_versions(self.driver, node_ids, timeout=timeout)
+
+    async def plan_disarming(
+        self, controller_id: int, *, timeout: float | None = None
+    ) -> Disarming:
+        """Plan to register a controller that is gone anew, with what all voters support.
+
+        1. It is registered, and the cluster cannot remove registrations.
+        2. It neither votes nor has fetched from the leader a moment ago.
+        3. Nobody answers at the addresses that it registered, unless they are those of another
+           controller now.
+        4. All voters are registered.
+
+        Silence is no proof of death: a controller that runs takes its registration back when it
+        reads the new one (Java: ControllerRegistrationManager).
+
+        Raises InvalidValue where one of these is not so, UnsupportedEndpointType at brokers.
+        """
+        from kwire.admin.ghost_controllers import plan_disarming
+
+        return await plan_disarming(self.driver, controller_id, timeout=timeout)
 
     async def plan_group_seek(
         self,

@@ -16,6 +16,9 @@ from kwire.messages.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 from kwire.net.quorum_request import quorum_request
 from kwire.text.ids import ZERO_UUID
 
+SILENT_MS = 5_000
+"""Milliseconds without a fetch after which a replica counts as down; they fetch twice a second."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaftVoterEndpoint:
@@ -170,6 +173,12 @@ def _described(
 DESCRIBE_METADATA_QUORUM: Operation[None, None, QuorumInfo] = Operation(
     row=registry.DESCRIBE_METADATA_QUORUM, build=lambda call: quorum_request(), parse=_described
 )
+
+
+def is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
+    """Return True unless the leader received a fetch of this replica within SILENT_MS."""
+    silent = quorum.silent_ms(replica)
+    return silent is None or silent > SILENT_MS
 
 
 async def cluster_id(driver: Driver, *, timeout: float | None = None) -> str | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kwire.admin.cluster_description import ClusterDescription
     from kwire.admin.configs import ConfigChange, ConfigEntry
     from kwire.admin.features import FeatureMetadata, FeatureUpdate
+    from kwire.admin.ghost_controllers import Disarming
     from kwire.admin.group_descriptions import (
         ClassicGroupDescription,
         ConsumerGroupDescription,
@@ -661,6 +662,10 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
             )
         )
 
+    def disarm(self, planned: Disarming, *, timeout: float | None = None) -> None:
+        """Register the controller of a plan anew."""
+        self._wait(self._client.disarm(planned, timeout=timeout))
+
     def find_hanging_transactions(
         self,
         *,
@@ -686,6 +691,10 @@ class AdminClient(BackgroundLoop[client.AdminClient]):
     ) -> Outcomes[int, NodeApiVersions]:
         """Return the APIs, versions and features that each node offers."""
         return self._wait(self._client.node_api_versions(node_ids, timeout=timeout))
+
+    def plan_disarming(self, controller_id: int, *, timeout: float | None = None) -> Disarming:
+        """Plan to register a controller that is gone anew, with what all voters support."""
+        return self._wait(self._client.plan_disarming(controller_id, timeout=timeout))
 
     def plan_group_seek(
         self,

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from kwire.admin.cluster_description import ClusterNode
 from kwire.admin.joining_controller import AUTO_JOIN, joins_by_itself
-from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint, ReplicaState
+from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint, ReplicaState, is_silent
 from kwire.errors import KwireError
 from kwire.messages.a52_vote import VoteRequest
 from kwire.net.address import Address
@@ -26,9 +26,6 @@ from kwire.text.ids import uuid_text
 
 if TYPE_CHECKING:
     from kwire.admin.client import AdminClient
-
-SILENT_MS = 5_000
-"""Milliseconds without a fetch after which a replica counts as down; they fetch twice a second."""
 
 LAG = 1_000
 """Records an observer may be behind without a warning that it has to catch up first."""
@@ -324,12 +321,6 @@ def spare_voters(quorum: QuorumInfo, removed: int) -> Iterator[VoterChangeCheck]
             " of them are needed; add another controller to the voters"
         )
         yield VoterChangeCheck(CheckVerdict.WARNING, text)
-
-
-def is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
-    """Return True unless the leader received a fetch of this replica within SILENT_MS."""
-    silent = quorum.silent_ms(replica)
-    return silent is None or silent > SILENT_MS
 
 
 def _named(replica: ReplicaState) -> str:

@@ -16,14 +16,12 @@ from uuid import UUID
 from kwire.admin.cluster_description import ClusterNode
 from kwire.admin.deadline import Deadline
 from kwire.admin.errors import DuplicateVoter, VoterNotFound
-from kwire.admin.quorum import QuorumInfo
+from kwire.admin.quorum import SILENT_MS, QuorumInfo, is_silent
 from kwire.admin.voter_change_plan import (
-    SILENT_MS,
     CheckVerdict,
     VoterChangeCheck,
     VoterChangePlan,
     addition,
-    is_silent,
     removal,
     with_answers,
 )

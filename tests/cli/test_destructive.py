@@ -80,6 +80,7 @@ def test_every_command_that_changes_a_cluster_is_of_one_kind() -> None:
         "groups delete billing",
         "groups forget billing --topic orders",
         "quorum forget 3003",
+        "quorum forget 3003 --disarm",
         "quorum remove-controller 3003",
         "scram delete alice",
         "tokens expire t1",

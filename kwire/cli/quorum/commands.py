@@ -15,6 +15,6 @@ app = command_group(
         "add-controller": "kwire.cli.quorum.voters:add_raft_voter",
         "remove-controller": "kwire.cli.quorum.voters:remove_raft_voter",
         "replace": "kwire.cli.quorum.replace_voter:replace_voter",
-        "forget": "kwire.cli.quorum.voters:unregister_controller",
+        "forget": "kwire.cli.quorum.forget:unregister_controller",
     },
 )

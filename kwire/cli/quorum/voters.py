@@ -1,4 +1,4 @@
-"""`kwire quorum add-controller`, `remove-controller` and `forget`: changes of who takes part."""
+"""`kwire quorum add-controller` and `remove-controller`: changes of who votes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from uuid import UUID
 
 from kwire.admin import registry
 from kwire.cli.cluster_options import ClusterOptions, asks_cluster
-from kwire.cli.confirm import YES, check_answerable, confirm
-from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
-from kwire.cli.options import argument, flag, option, repeated
-from kwire.cli.output import Column, Output, Table
+from kwire.cli.confirm import YES
+from kwire.cli.errors import WrongUsage, usage_errors
+from kwire.cli.options import argument, option, repeated
+from kwire.cli.output import Output
 from kwire.cli.quorum.voter_change import (
     DIRECTORY_ID,
     DRY_RUN,
@@ -25,7 +25,7 @@ from kwire.cli.quorum.voter_change import (
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
     from kwire.admin.joining_controller import JoiningController
-    from kwire.admin.quorum import QuorumInfo, RaftVoterEndpoint
+    from kwire.admin.quorum import RaftVoterEndpoint
     from kwire.admin.voter_change_plan import VoterChangePlan
 
 
@@ -128,79 +128,6 @@ def remove_raft_voter(
         await admin.remove_raft_voter(voter_id, directory_id)
 
     change_voters(cluster, output, options, plan, send, "remove", "Removed")
-
-
-@asks_cluster(registry.UNREGISTER_CONTROLLER)
-def unregister_controller(
-    cluster: ClusterOptions,
-    output: Output,
-    node_ids: list[int] = argument(
-        metavar="ID...", help="The node.id of a controller that is gone."
-    ),
-    force: bool = flag("--force", help="Also one that votes or follows the quorum."),
-    yes: bool = YES,
-) -> None:
-    """Unregister controllers that are gone (KIP-1312). Needs Kafka 4.4.
-
-    A registration that stays behind keeps features from being upgraded. A controller that still
-    votes or follows is refused: it would register again.
-
-    \b
-    kwire quorum forget 3003 --yes --bootstrap-controller localhost:9093
-    """
-    from kwire.admin.outcomes import Outcomes
-    from kwire.errors import KwireError
-
-    listed = ", ".join(map(str, node_ids))
-
-    async def check(admin: AdminClient) -> None:
-        quorum = await admin.describe_metadata_quorum()
-        for node_id in node_ids:
-            _refuse_participant(quorum, node_id)
-
-    async def forget(admin: AdminClient) -> Outcomes[int, None]:
-        outcomes: dict[int, KwireError | None] = {}
-        for node_id in node_ids:
-            try:
-                await admin.unregister_controller(node_id)
-                outcomes[node_id] = None
-            except KwireError as error:
-                outcomes[node_id] = error
-        return Outcomes(outcomes)
-
-    question = f"Forget the registration of controller {listed}?"
-    check_answerable(question, yes=yes)
-    if not force:
-        cluster.run(check)
-    confirm(question, yes=yes)
-    outcomes = cluster.run(forget)
-    output.show(
-        Table.of_outcomes(
-            "controllers",
-            [Column(key="id", right=True), Column(key="state")],
-            outcomes,
-            lambda node_id, _: {"id": node_id, "state": "unregistered"},
-            key_values=lambda node_id: {"id": node_id},
-        )
-    )
-
-
-def _refuse_participant(quorum: QuorumInfo, node_id: int) -> None:
-    """Raise CommandFailed if a controller votes, or fetched from the leader a moment ago."""
-    from kwire.admin.voter_change_plan import SILENT_MS, is_silent
-
-    if any(voter.replica_id == node_id for voter in quorum.voters):
-        raise CommandFailed(
-            f"controller {node_id} is a voter: kwire quorum remove-controller {node_id} first, and"
-            " stop it; or add --force. Nothing was changed."
-        )
-    # The leader lists an observer for five minutes after its last fetch.
-    fetching = [observer for observer in quorum.observers if not is_silent(quorum, observer)]
-    if any(observer.replica_id == node_id for observer in fetching):
-        raise CommandFailed(
-            f"controller {node_id} fetched from the leader less than {SILENT_MS // 1000} s ago, and"
-            " would register again: stop it first, or add --force. Nothing was changed."
-        )
 
 
 def _read(

@@ -21,8 +21,8 @@ STALE = FindingKind(
     meaning="A controller is registered, but neither votes nor fetches from the leader: it was"
     " removed or is gone. Its registration stays for ever, with the features it supported then.",
     advice="if it is gone for good: from metadata.version "
-    f"{CONTROLLER_UNREGISTRATION} on kwire quorum forget ID; before,"
-    " nothing removes it but starting a controller of that id, which registers anew",
+    f"{CONTROLLER_UNREGISTRATION} on kwire quorum forget ID; before, nothing removes it, and"
+    " kwire quorum forget ID --disarm has it hold no feature back",
     source="KAFKA-20395, KIP-1312",
 )
 BLOCKS = FindingKind(
@@ -93,7 +93,7 @@ def _stale(evidence: Evidence, image: MetadataImage, stale: set[int]) -> Iterato
 
 
 def _stale_fixes(evidence: Evidence, image: MetadataImage, node_id: int) -> list[Fix]:
-    """Return the ways on: forget it where the cluster can, else have the registration renewed."""
+    """Return the ways on: forget it where the cluster can, else have it hold nothing back."""
     if evidence.controller(node_id) is not None:
         look = f"read the log of controller {node_id}, which runs: it does not reach the leader"
         return [fix(look), fix(f"stop controller {node_id}", when="if it is not needed")]
@@ -107,19 +107,19 @@ def _stale_fixes(evidence: Evidence, image: MetadataImage, node_id: int) -> list
     start = fix(f"start controller {node_id}")
     if image.features.metadata_version.supports_controller_unregistration and offered:
         return [start, fix(forget, when=GONE)]
-    if (
-        offered
-        and limits(c.features for c in image.cluster.controllers.values()).get(METADATA_VERSION, 0)
-        >= level
-    ):
+    features = image.cluster.controllers[node_id].features
+    voters = {voter.replica_id for voter in evidence.quorum.voters} if evidence.quorum else set()
+    present = limits(c.features for c in image.cluster.controllers.values() if c.id in voters)
+    blocks = any(top > limits([features]).get(name, 0) for name, top in present.items())
+    disarm = f"{forget} --disarm" if blocks else ""
+    if offered and present.get(METADATA_VERSION, 0) >= level:
         raised = f"kwire features upgrade {METADATA_VERSION}={level}"
-        return [start, fix(raised, forget, when=GONE)]
-    renewed = (
-        f"start an empty controller of id {node_id} with the current software, which registers"
-        " anew, and stop it again: the registration then holds no feature back; it goes only with"
+        return [start, fix(disarm, raised, forget, when=GONE)]
+    leave = (
+        f"leave it: it holds no feature back{' any more' * blocks}, and goes only with"
         f" {METADATA_VERSION} {level} (Kafka 4.4)"
     )
-    return [start, fix(renewed, when=GONE)]
+    return [start, fix(disarm, leave, when=GONE)]
 
 
 def _missing_fixes(evidence: Evidence, node_id: int) -> list[Fix]:

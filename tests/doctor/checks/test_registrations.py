@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwire.doctor.checks.registrations import check
+from kwire.net.negotiation import VersionRange
 from tests.support.doctor.evidence import (
     LATEST,
     OLD,
@@ -41,6 +42,37 @@ def test_it_is_forgotten_by_a_command_only_where_the_cluster_can() -> None:
         "kwire features upgrade metadata.version=33",
         "kwire quorum forget 5",
     )
+
+
+def test_where_no_request_removes_it_the_advice_is_to_disarm_it_once() -> None:
+    """The voters are of 4.3: they have no UnregisterController at their metadata.version."""
+    voters = {"metadata.version": VersionRange(7, 30)}
+    present = [registered(node_id, voters) for node_id in (1, 2, 3)]
+    goes = "and goes only with metadata.version 33 (Kafka 4.4)"
+    disarmed = (
+        "kwire quorum forget 5 --disarm",
+        f"leave it: it holds no feature back any more, {goes}",
+    )
+    for features, steps in (
+        (OLD, disarmed),
+        (voters, (f"leave it: it holds no feature back, {goes}",)),
+    ):
+        found = list(
+            check(healthy(image=image_of([*present, registered(5, features)], [], level=19)))
+        )
+        assert [finding.fixes[1].steps for finding in found] == [steps] * len(found)
+        assert len(found) == (2 if features is OLD else 1)
+
+
+def test_it_is_disarmed_before_the_level_that_can_forget_it() -> None:
+    found = check(healthy(image=image_of([*PRESENT, registered(5, OLD)], [], level=19)))
+    assert {finding.fixes[1].steps for finding in found} == {
+        (
+            "kwire quorum forget 5 --disarm",
+            "kwire features upgrade metadata.version=33",
+            "kwire quorum forget 5",
+        )
+    }
 
 
 def test_a_fenced_broker_of_an_old_version_blocks_as_well() -> None:
