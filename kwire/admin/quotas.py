@@ -16,8 +16,7 @@ from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import KeyedChanges, Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.error_codes import ErrorCode
-from kwire.errors import BrokerError, InvalidValue, KwireError
+from kwire.errors import InvalidValue, KwireError
 from kwire.messages import a48_describe_client_quotas as described
 from kwire.messages import a49_alter_client_quotas as altered
 
@@ -99,21 +98,6 @@ class QuotaFilter:
         )
         return cls(components=components, strict=strict)
 
-    def matches(self, entity: Mapping[str, str | None]) -> bool:
-        """True if the quotas of an entity are asked for; its names by type, None for a default.
-
-        As Kafka's brokers answer from their image (Java: ClientQuotasImage.describe).
-        """
-        for component in self.components:
-            if component.entity_type not in entity:
-                return False
-            name = entity[component.entity_type]
-            if component.match is QuotaMatch.EXACT and name != component.name:
-                return False
-            if component.match is QuotaMatch.DEFAULT and name is not None:
-                return False
-        return not self.strict or len(entity) == len(self.components)
-
 
 EVERY_QUOTA = QuotaFilter()
 
@@ -124,20 +108,20 @@ QuotaChanges = KeyedChanges[QuotaEntity, Mapping[str, float | None]]
 """The values to set, by entity and key; None removes a key."""
 
 
-def _describe(call: OperationCall[None, QuotaFilter]) -> described.DescribeClientQuotasRequest:
+def _request(asked: QuotaFilter) -> described.DescribeClientQuotasRequest:
     return described.DescribeClientQuotasRequest(
         components=[
             described.ComponentData(
                 entity_type=component.entity_type, match_type=component.match, match=component.name
             )
-            for component in call.arguments.components
+            for component in asked.components
         ],
-        strict=call.arguments.strict,
+        strict=asked.strict,
     )
 
 
 def _described(
-    response: described.DescribeClientQuotasResponse, call: OperationCall[None, QuotaFilter]
+    response: described.DescribeClientQuotasResponse,
 ) -> Iterator[tuple[None, dict[QuotaEntity, Quotas]]]:
     raise_for_code(response.error_code, response.error_message)
     yield (
@@ -151,30 +135,10 @@ def _described(
 
 def _observed(
     image: MetadataImage, keys: tuple[None, ...], asked: QuotaFilter
-) -> Iterator[tuple[None, dict[QuotaEntity, Quotas] | BrokerError]]:
-    if error := _refused(asked):
-        yield None, error
-        return
-    yield (
-        None,
-        {
-            QuotaEntity(entity): dict(values.items())
-            for entity, values in image.client_quotas.entities.items()
-            if asked.matches(dict(entity))
-        },
-    )
+) -> Iterator[tuple[None, dict[QuotaEntity, Quotas]]]:
+    from kwire.image.answers.describe_client_quotas import answer
 
-
-def _refused(asked: QuotaFilter) -> BrokerError | None:
-    """Return the error with which a broker refuses a filter (Java: ClientQuotasImage.describe)."""
-    types = [component.entity_type for component in asked.components]
-    if unknown := {*types} - {USER, CLIENT_ID, IP}:
-        text = f"client quotas have no entity type {min(unknown)}"
-        return BrokerError(ErrorCode.UNSUPPORTED_VERSION, text)
-    if len({*types}) < len(types) or (IP in types and len(types) > 1):
-        text = "a filter has each entity type once, and an ip alone"
-        return BrokerError(ErrorCode.INVALID_REQUEST, text)
-    return None
+    return _described(answer(_request(asked), image))
 
 
 def _entity(parts: Iterable[described.EntityData | altered.EntityData]) -> QuotaEntity:
@@ -208,7 +172,10 @@ def _altered(
 
 
 DESCRIBE_CLIENT_QUOTAS: Operation[None, QuotaFilter, dict[QuotaEntity, Quotas]] = Operation(
-    row=registry.DESCRIBE_CLIENT_QUOTAS, build=_describe, parse=_described, observe=_observed
+    row=registry.DESCRIBE_CLIENT_QUOTAS,
+    build=lambda call: _request(call.arguments),
+    parse=lambda response, call: _described(response),
+    observe=_observed,
 )
 ALTER_CLIENT_QUOTAS: Operation[QuotaEntity, QuotaChanges, None] = Operation(
     row=registry.ALTER_CLIENT_QUOTAS, build=_alter, parse=_altered

@@ -18,8 +18,7 @@ from kwire.admin.driver import Driver
 from kwire.admin.errors import raise_for_code, refusal
 from kwire.admin.operation import Operation, OperationCall
 from kwire.admin.outcomes import Outcomes
-from kwire.error_codes import ErrorCode
-from kwire.errors import BrokerError, InvalidValue, KwireError
+from kwire.errors import InvalidValue, KwireError
 from kwire.messages import a50_describe_user_scram_credentials as described
 from kwire.messages import a51_alter_user_scram_credentials as altered
 from kwire.net.scram_keys import LEAST_ITERATIONS, MOST_ITERATIONS, salted_password
@@ -143,11 +142,10 @@ def _credentials(
     )
 
 
-def _describe(
-    call: OperationCall[str, None],
-) -> described.DescribeUserScramCredentialsRequest:
-    users = [described.UserName(name=name) for name in call.keys]
-    return described.DescribeUserScramCredentialsRequest(users=users)
+def _request(users: tuple[str, ...] | None) -> described.DescribeUserScramCredentialsRequest:
+    """Return the question for these users, or for all."""
+    names = None if users is None else [described.UserName(name=name) for name in users]
+    return described.DescribeUserScramCredentialsRequest(users=names)
 
 
 def _credentials_by_user(
@@ -159,23 +157,11 @@ def _credentials_by_user(
 
 
 def _observed(
-    image: MetadataImage, users: tuple[str, ...], arguments: None
+    image: MetadataImage, users: tuple[str, ...] | None
 ) -> Iterator[tuple[str, tuple[ScramCredentialInfo, ...] | KwireError]]:
-    found = _observed_by_user(image)
-    for user in users:
-        missing = BrokerError(ErrorCode.RESOURCE_NOT_FOUND, "the user has no SCRAM credential")
-        yield user, found.get(user, missing)
+    from kwire.image.answers.describe_user_scram_credentials import answer
 
-
-def _observed_by_user(image: MetadataImage) -> dict[str, tuple[ScramCredentialInfo, ...]]:
-    found: dict[str, tuple[ScramCredentialInfo, ...]] = {}
-    credentials = image.scram.credentials
-    for user in sorted(credentials, key=lambda user: (user.name, user.mechanism)):
-        info = ScramCredentialInfo(
-            mechanism=user.mechanism, iterations=credentials[user].iterations
-        )
-        found[user.name] = (*found.get(user.name, ()), info)
-    return found
+    return _credentials_by_user(answer(_request(users), image))
 
 
 def _alter(
@@ -227,15 +213,15 @@ def _altered(
 
 DESCRIBE_USER_SCRAM_CREDENTIALS: Operation[str, None, tuple[ScramCredentialInfo, ...]] = Operation(
     row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS,
-    build=_describe,
+    build=lambda call: _request(call.keys),
     parse=lambda response, call: _credentials_by_user(response),
-    observe=_observed,
+    observe=lambda image, users, arguments: _observed(image, users) if users else (),  # not all
 )
 _DESCRIBE_ALL: Operation[None, None, Outcomes[str, tuple[ScramCredentialInfo, ...]]] = Operation(
     row=registry.DESCRIBE_USER_SCRAM_CREDENTIALS,
-    build=lambda call: described.DescribeUserScramCredentialsRequest(users=None),
+    build=lambda call: _request(None),
     parse=lambda response, call: [(None, Outcomes(dict(_credentials_by_user(response))))],
-    observe=lambda image, keys, arguments: [(None, Outcomes(dict(_observed_by_user(image))))],
+    observe=lambda image, keys, arguments: [(None, Outcomes(dict(_observed(image, None))))],
 )
 ALTER_USER_SCRAM_CREDENTIALS: Operation[ScramKey, ScramAlterations, None] = Operation(
     row=registry.ALTER_USER_SCRAM_CREDENTIALS, build=_alter, parse=_altered

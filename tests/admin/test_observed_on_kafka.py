@@ -146,6 +146,7 @@ async def test_the_log_says_what_a_broker_answers(quorum: Cluster, own_name: Own
         every_quota, users, of_all = ours[0], ours[-5], ours[-4]
         assert len(every_quota) == len(changes(user, client))
         assert ours[-8:-5] == [42, 42, 35]
+        assert not await controllers.describe_user_scram_credentials([])
         assert users == {user: of_all[user], "nobody": 91, f"{user}-no": 91}
         assert (ResourceType.GROUP, group) in ours[-2]
 

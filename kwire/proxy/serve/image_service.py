@@ -6,15 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from kwire.codec.declaration import Request, Response
 from kwire.codec.versions import Versions
+from kwire.image.answers import describe_client_quotas, describe_user_scram_credentials
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a48_describe_client_quotas import DescribeClientQuotasRequest
 from kwire.messages.a50_describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.net.service import RequestContext
 from kwire.proxy.serve.answers import (
-    describe_client_quotas,
     describe_cluster,
-    describe_user_scram_credentials,
     metadata,
 )
 from kwire.proxy.serve.cluster_view import ClusterView

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kwire.error_codes import ErrorCode
-from kwire.image import MetadataImage
-from kwire.image.client_quotas import Entity
+from kwire.image.client_quotas import Entity, entity_order
+from kwire.image.metadata import MetadataImage
 from kwire.messages.a48_describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -42,7 +42,7 @@ def answer(
                 entity=_entity(entity),
                 values=[ValueData(key=key, value=value) for key, value in sorted(values.items())],
             )
-            for entity, values in quotas.items()
+            for entity, values in sorted(quotas.items(), key=lambda item: entity_order(item[0]))
             if _matches(entity, request)
         ],
     )

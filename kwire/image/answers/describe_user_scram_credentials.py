@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from kwire.error_codes import ErrorCode
-from kwire.image import MetadataImage
+from kwire.image.metadata import MetadataImage
 from kwire.messages.a50_describe_user_scram_credentials import (
     CredentialInfo,
     DescribeUserScramCredentialsRequest,
@@ -23,7 +23,7 @@ def answer(
     2. A user named twice: DUPLICATE_RESOURCE. A user without credential: RESOURCE_NOT_FOUND.
     """
     infos: dict[str, list[CredentialInfo]] = {}
-    for user, credential in sorted(image.scram.credentials.items(), key=lambda item: item[0]):
+    for user, credential in sorted(image.scram.credentials.items(), key=lambda item: item[0][::-1]):
         info = CredentialInfo(mechanism=user.mechanism, iterations=credential.iterations)
         infos.setdefault(user.name, []).append(info)
     # 1.

@@ -1,0 +1,1 @@
+"""Responses from an image, as brokers give them, for controllers and proxies; one file an API."""
