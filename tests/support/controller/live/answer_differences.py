@@ -151,8 +151,3 @@ def _shortest_absent(path: str, other: Mapping[str, Any]) -> str:
         if not any(one.startswith(path[:end]) for one in other):
             return path[:end]
     return path
-
-
-NOT_YET = "41|50"
-"""DescribeDelegationToken, DescribeUserScramCredentials: Kafka's controllers list them, but do not
-answer."""

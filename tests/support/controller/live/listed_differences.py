@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tests.support.controller.live.answer_differences import ABSENT, NOT_YET, PRESENT
+from tests.support.controller.live.answer_differences import ABSENT, PRESENT
 from tests.support.paths import ROOT
 
 RELEASES = ("4.3.1", "4.4.0")
@@ -31,6 +31,7 @@ class ListedDifference:
         return self.step, self.kwire, self.kafka, ", ".join(self.releases)
 
 
+EMPTY = r"v\d, empty(, at a follower)?"
 API_VERSIONS = r"ApiVersions v\d(, empty(, at a follower)?)?"
 NEW_KEYS = (
     *("max.decompressed.message.bytes", "remote.copy.lag.bytes", "remote.copy.lag.ms"),
@@ -42,10 +43,21 @@ NEW_KEYS = (
 
 LISTED = (
     ListedDifference(
-        step="ApiVersions: DescribeDelegationToken, DescribeUserScramCredentials",
-        kwire="not listed",
-        kafka="listed",
-        paths={rf"ApiVersions v\d: api_keys\[({NOT_YET})\]": (ABSENT, PRESENT)},
+        step="ApiVersions: DescribeClientQuotas",
+        kwire="listed",
+        kafka="not listed",
+        paths={r"ApiVersions v\d: api_keys\[48\]": (PRESENT, ABSENT)},
+    ),
+    ListedDifference(
+        step="DescribeClientQuotas, DescribeDelegationToken, DescribeUserScramCredentials",
+        kwire="answered",
+        kafka="connection closed, UNKNOWN_SERVER_ERROR",
+        paths={
+            rf"DescribeClientQuotas {EMPTY}: ": (ABSENT, PRESENT),
+            rf"DescribeClientQuotas {EMPTY}: error_(code|message)": (PRESENT, ABSENT),
+            rf"(DescribeDelegationToken {EMPTY}|described: tokens): error_code": (64, -1),
+            rf"DescribeUserScramCredentials {EMPTY}: error_code": (0, -1),
+        },
     ),
     ListedDifference(
         step="ApiVersions: ApiVersions, UnregisterController, metadata.version, share.version",
@@ -92,15 +104,6 @@ LISTED = (
         releases=("4.3.1",),
         paths={
             r"quota: (not a number|an infinite percentage): entries\[.*\]\.error_code": (42, 0),
-        },
-    ),
-    ListedDifference(
-        step="DescribeDelegationToken",
-        kwire="closes the connection",
-        kafka="UNKNOWN_SERVER_ERROR (-1)",
-        paths={
-            r"described: tokens: ": (PRESENT, ABSENT),
-            r"described: tokens: error_code": (ABSENT, PRESENT),
         },
     ),
     ListedDifference(
