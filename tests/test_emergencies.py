@@ -18,6 +18,7 @@ from tests.support.paths import ROOT
 PAGE = (ROOT / "docs/emergencies.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
 DIRECTORY = "/var/lib/kafka/metadata"
+IDS = (1, 2, 3)
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Site:
         return run.problems(SECTIONS[heading])
 
     def acts(self) -> dict[str, Callable[..., object]]:
-        """What is done by hand, and on other machines than kwire's."""
+        """Return the commands that are not kwire's, and what is done in their place."""
         here, service = self.here, " kafka  # on c(\\d)"
         return {
             f"systemctl start{service}": lambda id: self.node(id).start(),
@@ -77,7 +78,7 @@ class Site:
         }
 
     def replaced(self) -> dict[str, str]:
-        """What stands for the page's addresses, folders, files and cluster id."""
+        """Return the page's addresses, folders, files and cluster id, and what stands for them."""
         cluster = self.cluster
         nodes = cluster.controllers.items()
         return {
@@ -95,7 +96,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    layout = Layout(controllers=(1, 2, 3), brokers=(11,))
+    layout = Layout(controllers=IDS, brokers=(11,))
     with Cluster(kafka, layout) as cluster:
         yield Site(cluster, tmp_path_factory.mktemp("here"))
 

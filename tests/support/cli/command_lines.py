@@ -70,11 +70,14 @@ CONTROLLER_LINES = """
 doctor
 doctor --only quorum,partitions
 export
+log blame /
+log history /
 diff controllers:{at} controllers:{at}
 quorum status
 quorum replication
 quorum check
 quorum check --node 3000
+quorum explain
 quorum upgrade --plan
 quorum replace 3000
 quorum replace 3000 --dry-run
