@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 Parsed = TypeVar("Parsed")
 
-app = command_group("Format and show the directories of a node (KIP-631, KIP-853).")
+app = command_group(
+    "Format and show the directories of a node, and recover a quorum (KIP-631, KIP-853).",
+    {"recover": "kwire.cli.recover:recover"},
+)
 
 CONFIG = option("--config", "-c", default=..., metavar="FILE", help="The node's server.properties.")
 AS_JSON = flag("--json", help="Print JSON for scripts.")

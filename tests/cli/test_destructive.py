@@ -50,6 +50,7 @@ LEAVES_A_WAY_BACK = {
     "quotas unset": "quotas set",
     "scram set": "the user gave the new password",
     "storage format": "refuses what is formatted",
+    "storage recover": "each directory is copied beside itself first",
     "tokens create": "tokens expire",
     "tokens renew": "tokens renew",
     "topics create": "topics delete",
