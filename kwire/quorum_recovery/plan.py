@@ -27,6 +27,9 @@ Voters that are lost may have led in later epochs. If one comes back, a record o
 have the offset and the epoch of the new one: followers would take the two for the same.
 """
 
+USUAL_VOTERS = 7
+"""How many voters a round of epochs has turns for: 2 ** 7 turns of EPOCHS_AHEAD."""
+
 
 class Relation(StrEnum):
     """How a survivor's log compares to that of the most complete one."""
@@ -110,11 +113,7 @@ def plan_recovery(
     chosen = max(ordered, key=lambda one: one.end)
     others = [one for one in ordered if one is not chosen]
     comparisons = tuple(compare(one, chosen) for one in (chosen, *others))
-    epoch = max(one.last_known_epoch for one in survivors) + EPOCHS_AHEAD
-    if epoch >= LAST_EPOCH:
-        raise RecoveryRefused(
-            f"epoch {epoch - EPOCHS_AHEAD} leaves no room for a later one of {EPOCHS_AHEAD}"
-        )
+    epoch = _new_epoch(survivors, chosen)
     # 3.
     changed = endpoints or {}
     static = not chosen.kraft_version
@@ -136,6 +135,25 @@ def plan_recovery(
     if plan.has_majority and not changed and not plan.is_done:
         raise RecoveryRefused(_needless(sorted(plan.chosen.voter_ids & ids), plan.chosen.voter_ids))
     return plan
+
+
+def _new_epoch(survivors: Sequence[Survivor], chosen: Survivor) -> int:
+    """Return an epoch in which nobody can have led, and which no other survivors would get.
+
+    Two operators may recover different survivors of one quorum and not know of each other. Both
+    begin from the same logs: in one epoch, brokers that go from one quorum to the other would take
+    their records for the same, and each leader for the other. So a recovery takes the next round of
+    epochs, and in it the turn of its survivors.
+    """
+    latest = max(one.last_known_epoch for one in survivors)
+    ids = {one.node_id for one in survivors}
+    known = [*sorted(chosen.voter_ids), *sorted(ids - chosen.voter_ids)]
+    turn = sum(1 << known.index(node_id) for node_id in ids)
+    a_round = EPOCHS_AHEAD << max(len(known), USUAL_VOTERS)
+    epoch = (latest // a_round + 1) * a_round + turn * EPOCHS_AHEAD
+    if epoch >= LAST_EPOCH:
+        raise RecoveryRefused(f"no epoch is left for a recovery after epoch {latest}")
+    return epoch
 
 
 def _needless(here: Sequence[int], voters: frozenset[int]) -> str:
@@ -210,7 +228,8 @@ def _common_end(one: Survivor, other: Survivor) -> int:
 def _epoch_ends(one: Survivor) -> dict[int, int]:
     starts = one.epochs
     ends = [start.offset for start in starts[1:]] + [one.end.offset]
-    found = {start.epoch: end for start, end in zip(starts, ends, strict=True)}
+    # A log that a checkpoint has replaced has no epochs.
+    found = {start.epoch: end for start, end in zip(starts, ends, strict=False)}
     return {one.end.epoch: one.end.offset} | found
 
 
