@@ -99,7 +99,8 @@ def plan_recovery(
        by its end (KIP-595).
     3. Every survivor becomes a voter, reached at its new endpoints, else at those in the voter set
        in force, else at those that it registered.
-    4. A majority that has its addresses needs no recovery.
+    4. A majority that has its addresses needs no recovery. Static voters may not be able to elect
+       another one than the most complete.
 
     endpoints: new ones by node id. Raises RecoveryRefused where the survivors make no quorum or
     need none, InvalidValue for endpoints that no survivor can get.
@@ -134,6 +135,7 @@ def plan_recovery(
     # 4.
     if plan.has_majority and not changed and not plan.is_done:
         raise RecoveryRefused(_needless(sorted(plan.chosen.voter_ids & ids), plan.chosen.voter_ids))
+    _check_static_election(plan)
     return plan
 
 
@@ -166,6 +168,22 @@ def _needless(here: Sequence[int], voters: frozenset[int]) -> str:
         f"{ids_text('controller', here)} of the voters {listed(voters)} are a majority: start them,"
         " and they elect a leader; if their addresses changed, give the new ones"
     )
+
+
+def _check_static_election(plan: RecoveryPlan) -> None:
+    """Raise RecoveryRefused if static voters could elect one that lacks what another has committed.
+
+    Two need each other's votes. Of three, two whose logs are behind elect one of themselves while
+    the third is still starting; no record keeps them from it.
+    """
+    behind = [one for one in plan.comparisons if one.missing]
+    if plan.static and not plan.has_majority and len(plan.survivors) > 2 and behind:
+        ids = {one.survivor.node_id for one in behind}
+        raise RecoveryRefused(
+            f"{ids_text('controller', ids)} could elect a leader that lacks what controller"
+            f" {plan.chosen.node_id} has, since the voters are static: give controller"
+            f" {plan.chosen.node_id} and one other; the rest can be formatted anew"
+        )
 
 
 def _check_together(survivors: Sequence[Survivor]) -> None:
