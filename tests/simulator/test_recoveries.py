@@ -8,6 +8,7 @@ import pytest
 
 from kwire.quorum_recovery import plan
 from kwire.quorum_recovery.survivor import Survivor
+from simulator import run
 from tests.support.simulator.search import broken_invariant
 
 ONE_EPOCH = {"LogMatching", "SingleLeader"}
@@ -25,3 +26,8 @@ def test_survivors_that_share_the_next_epochs_are_seen(
 
     monkeypatch.setattr(plan, "_new_epoch", new_epoch)
     assert broken_invariant("recoveriesApart", seed=0) in ONE_EPOCH
+
+
+def test_a_lost_voter_with_a_snapshot_of_what_is_lost_does_not_follow() -> None:
+    """It truncated its log below the snapshot, and its state went on from the snapshot."""
+    assert run("lostMajority", 20031).violation is None

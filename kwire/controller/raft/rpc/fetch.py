@@ -374,10 +374,13 @@ def _take_in(replica: Replica, follower: Follower, partition: PartitionData) -> 
 def _truncate(replica: Replica, diverging: OffsetAndEpoch) -> None:
     position = replica.log.truncation_for(diverging)
     # A quorum whose majority kept its disks never asks for that: going on would undo what the
-    # state machine has applied and answered.
-    if position.offset < replica.committed:
+    # state machine has applied and answered. A snapshot has what was committed, too: it would stay,
+    # and the state machine would go on from it with records of another history.
+    snapshots = (id.offset for id in replica.log.stored.snapshots())
+    committed = max(replica.committed, *snapshots, 0)
+    if position.offset < committed:
         raise CommittedDataLost(
-            f"the leader's log diverges at {diverging}, but {replica.committed} is committed"
+            f"the leader's log diverges at {diverging}, but {committed} is committed"
         )
     end = replica.log.end.offset
     if position.offset < end:
