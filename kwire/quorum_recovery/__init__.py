@@ -1,4 +1,4 @@
-"""A quorum from what is left of it: when the majority's disks are gone, or nobody finds anybody.
+"""Recovery of lost quorums: when the majority's disks are gone, or nobody finds anybody.
 
 survivors = [read_survivor(Path("/var/lib/kafka/metadata"))]
 plan = plan_recovery(survivors)

@@ -38,7 +38,7 @@ CHUNK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What was done. backups: the copies, by the directory that they are of."""
+    """A recovery that was carried out. backups: the copies, by the directory that they are of."""
 
     backups: dict[Path, Path]
 

@@ -1,4 +1,4 @@
-"""What a recovery would mean, in sentences: what may be lost, who is ahead, what to do next."""
+"""Sentences about a recovery: what may be lost, who is ahead, what to do next."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ USUAL_VOTERS = 7
 
 
 class Relation(StrEnum):
-    """How a survivor's log compares to that of the most complete one."""
+    """The relation of a survivor's log to that of the most complete one."""
 
     CHOSEN = "chosen"
     SAME = "same"
@@ -41,7 +41,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class SurvivorComparison:
     """common: the offset up to which both logs are the same. own: records that only this one has,
     which it drops when it follows. missing: records that it fetches."""
 
@@ -54,7 +54,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryPlan:
-    """What would be done.
+    """The survivors as voters, and what that takes.
 
     epoch: of the new record. lost: voters in force that are not among the survivors. is_done: the
     chosen survivor's log ends with this voter set already. static: the voters are named by
@@ -63,7 +63,7 @@ class RecoveryPlan:
 
     cluster_id: str
     chosen: Survivor
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[SurvivorComparison, ...]
     voters: tuple[Voter, ...]
     epoch: int
     lost: tuple[Voter, ...]
@@ -222,16 +222,18 @@ def _check_named(changed: Mapping[int, object], survivors: Iterable[Survivor]) -
         )
 
 
-def compare(one: Survivor, chosen: Survivor) -> Comparison:
+def compare(one: Survivor, chosen: Survivor) -> SurvivorComparison:
     """Compare as a follower and its leader do, by the ends of epochs (KIP-595)."""
     if one is chosen:
-        return Comparison(
+        return SurvivorComparison(
             survivor=one, relation=Relation.CHOSEN, common=one.end.offset, own=0, missing=0
         )
     common = _common_end(one, chosen)
     own, missing = one.end.offset - common, chosen.end.offset - common
     relation = Relation.DIVERGED if own else Relation.BEHIND if missing else Relation.SAME
-    return Comparison(survivor=one, relation=relation, common=common, own=own, missing=missing)
+    return SurvivorComparison(
+        survivor=one, relation=relation, common=common, own=own, missing=missing
+    )
 
 
 def _common_end(one: Survivor, other: Survivor) -> int:

@@ -32,7 +32,7 @@ class AskedController:
 
     @property
     def sentence(self) -> str:
-        """What is known of it. Silence is not said to be its end."""
+        """Tell what is known of it. Silence is not said to be its end."""
         address = self.answer.address
         if self.runs:
             return f"controller {self.node_id} answers at {address}"

@@ -1,4 +1,4 @@
-"""What the directory of a controller tells about its quorum. Nothing is written.
+"""Reads what the directory of a controller tells about its quorum. Nothing is written.
 
 A log does not say how far it is committed; a checkpoint does: it ends at an offset that a majority
 had (KIP-630).
@@ -35,7 +35,7 @@ from kwire.quorum_recovery.errors import RecoveryRefused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoterSet:
+class KnownVoters:
     """The voters as a log or a checkpoint has them from an offset on."""
 
     position: OffsetAndEpoch
@@ -69,7 +69,7 @@ class Survivor:
     torn: TornTail | None
     state: QuorumState
     kraft_version: int
-    voter_sets: tuple[VoterSet, ...]
+    voter_sets: tuple[KnownVoters, ...]
     last_leader: int | None
     latest_time: int
     clock_step: int
@@ -200,10 +200,10 @@ def _what_is_missing(folder: Path, fs: FileSystem) -> str:
 
 @dataclass(slots=True)
 class _History:
-    """What control records say, oldest first, and the times of batches."""
+    """The words of control records, oldest first, and the times of batches."""
 
     end: OffsetAndEpoch
-    voter_sets: list[VoterSet]
+    voter_sets: list[KnownVoters]
     kraft_version: int = 0
     last_leader: int | None = None
     latest_time: int = -1
@@ -247,6 +247,6 @@ class _History:
         elif isinstance(message, LeaderChangeMessage):
             self.last_leader = message.leader_id
         elif isinstance(message, VotersRecord):
-            found = VoterSet(position=position, voters=tuple(message.voters))
+            found = KnownVoters(position=position, voters=tuple(message.voters))
             if not self.voter_sets or self.voter_sets[-1].voters != found.voters:
                 self.voter_sets.append(found)

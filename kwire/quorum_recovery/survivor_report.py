@@ -1,4 +1,4 @@
-"""What the files of each survivor say, for people and as JSON."""
+"""The files of each survivor, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kwire.logdir.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kwire.messages.data.voters_record import Voter
-from kwire.quorum_recovery.plan import Comparison, Relation, voter_text
-from kwire.quorum_recovery.survivor import DamagedLog, VoterSet
+from kwire.quorum_recovery.plan import Relation, SurvivorComparison, voter_text
+from kwire.quorum_recovery.survivor import DamagedLog, KnownVoters
 from kwire.text.ids import uuid_text
 from kwire.text.phrases import count, listed
 
@@ -23,7 +23,7 @@ def voter_document(voter: Voter) -> dict[str, object]:
     }
 
 
-def survivor_document(comparison: Comparison) -> dict[str, object]:
+def survivor_document(comparison: SurvivorComparison) -> dict[str, object]:
     """Return a survivor as a JSON object."""
     one = comparison.survivor
     voted = one.state.data.voted_id
@@ -54,7 +54,7 @@ def survivor_document(comparison: Comparison) -> dict[str, object]:
     }
 
 
-def _voter_set_document(voter_set: VoterSet) -> dict[str, object]:
+def _voter_set_document(voter_set: KnownVoters) -> dict[str, object]:
     return {
         **_position(voter_set.position),
         "voters": [voter_document(voter) for voter in voter_set.voters],
@@ -82,7 +82,7 @@ def damage_text(damage: DamagedLog) -> str:
     return f"{damage.error}; {left} whole before the damage"
 
 
-def details(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def details(comparison: SurvivorComparison) -> Iterator[tuple[str, str]]:
     """Yield what the files of a survivor say, by the file or the thing."""
     one = comparison.survivor
     state = one.state.data
@@ -110,7 +110,7 @@ def details(comparison: Comparison) -> Iterator[tuple[str, str]]:
         yield name, f"{voters}, since {voter_set.position}"
 
 
-def relation_text(comparison: Comparison) -> str:
+def relation_text(comparison: SurvivorComparison) -> str:
     """Return how a log compares to the most complete one."""
     match comparison.relation:
         case Relation.CHOSEN:

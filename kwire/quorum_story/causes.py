@@ -16,6 +16,7 @@ HINDERS, STOPS, REMARK = CauseRole.HINDERS, CauseRole.STOPS, CauseRole.REMARK
 _RAFT = ("[RaftManager ",)
 _START = "start controller {node} again"
 _CHECK = "kwire quorum check"
+_LOST = fix("kwire storage recover", when="if the disks of most voters are lost")
 
 DISK = (
     Cause(
@@ -374,12 +375,18 @@ NETWORK = (
 
 QUORUM = (
     Cause(
+        id="voters.recovered",
+        role=ENDS,
+        meaning="kwire storage recover made a quorum of {voters}: its record begins an epoch.",
+        fixes=(fix(_CHECK, "kwire quorum status"),),
+    ),
+    Cause(
         id="leader.lost-majority",
         role=ENDS,
         meaning="Leader {node} gave up: no majority of the voters fetched from it within {ms} ms.",
         words=("Did not receive fetch request from the majority of the voters within",),
         detail=r"within (?P<ms>\d+)ms",
-        fixes=(fix("kwire quorum check", "kwire doctor --only endpoints,quorum"),),
+        fixes=(fix("kwire quorum check", "kwire doctor --only endpoints,quorum"), _LOST),
     ),
     Cause(
         id="leader.removed",
@@ -413,7 +420,7 @@ QUORUM = (
             "Election has timed out",
             "Election was not granted",
         ),
-        fixes=(fix("kwire quorum check", "start the voters that are down"),),
+        fixes=(fix("kwire quorum check", "start the voters that are down"), _LOST),
     ),
     Cause(
         id="election.log-behind",

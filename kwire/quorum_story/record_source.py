@@ -6,6 +6,7 @@ Nothing is written, so that the folder of a node that runs can be read, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kwire.batches import Batch, Record
@@ -18,6 +19,7 @@ from kwire.logdir.recovery import contradiction
 from kwire.logdir.segment import batches_in
 from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from kwire.messages.data.voters_record import VotersRecord
+from kwire.quorum_story.causes import BY_ID
 from kwire.quorum_story.event_list import EventList
 from kwire.quorum_story.story import StoryEvent, StoryKind, StorySource
 
@@ -65,13 +67,27 @@ def _has_records(file: Path) -> bool:
 
 def _events(path: Path, source: str, fs: FileSystem) -> Iterator[StoryEvent]:
     file = fs.open(path)
+    epoch: int | None = None
     try:
         for position, batch in batches_in(file, path):
+            begins = epoch is not None and batch.partition_leader_epoch > epoch
+            epoch = batch.partition_leader_epoch
             if batch.is_control:
                 for record in records_of(batch, path, position):
-                    yield from _control(batch, record, path, source)
+                    for event in _control(batch, record, path, source):
+                        yield event
+                        if begins and event.kind is StoryKind.VOTERS:
+                            yield _recovered(event)
     finally:
         file.close()
+
+
+def _recovered(voters: StoryEvent) -> StoryEvent:
+    """Return the cause that a voter set shows which begins an epoch: leaders begin theirs."""
+    ids = voters.text.partition(": ")[2]
+    return replace(
+        voters, kind=StoryKind.CAUSE, cause=BY_ID["voters.recovered"], details={"voters": ids}
+    )
 
 
 def _control(batch: Batch, record: Record, path: Path, source: str) -> Iterator[StoryEvent]:

@@ -60,7 +60,8 @@ def _ended(reign: Reign, following: Reign | None, events: Sequence[StoryEvent]) 
     """Return a reign with what ended it.
 
     1. What the leader itself says: that it stops or gives up, in its own epoch.
-    2. What hinders or stops others shortly before the next leader, and that a follower gave up.
+    2. A recovery, and shortly before the next leader what hinders others, and that a follower gave
+       up. That a follower stops ends no leadership: the leader says if it misses a majority.
     """
     after = reign.began
     before = following.began if following else None
@@ -83,7 +84,10 @@ def _ended(reign: Reign, following: Reign | None, events: Sequence[StoryEvent]) 
         ):
             own.append(event)
         # 2.
-        elif before is not None and last >= before - BEFORE and role is not CauseRole.REMARK:
+        elif before is not None and (
+            role is CauseRole.ENDS_LEADERSHIP
+            or (last >= before - BEFORE and role in (CauseRole.HINDERS, CauseRole.BEGINS_ELECTION))
+        ):
             others.append(event)
     if following is None and not own:
         return reign

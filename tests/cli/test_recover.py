@@ -99,10 +99,10 @@ def test_applying_backs_up_appends_the_voters_and_is_done_the_second_time(
         p.relative_to(first): d for p, d in before.items()
     }
     found = read_survivor(first)
-    assert found.end == OffsetAndEpoch(offset=20, epoch=1003)
-    assert found.voter_sets[-1].position == OffsetAndEpoch(offset=19, epoch=1003)
+    assert found.end == OffsetAndEpoch(offset=20, epoch=129_000)
+    assert found.voter_sets[-1].position == OffsetAndEpoch(offset=19, epoch=129_000)
     assert found.voter_ids == {1}
-    assert found.state.data.leader_epoch == 1003
+    assert found.state.data.leader_epoch == 129_000
     after = contents(first)
     again = kwire("storage", "recover", str(first), *APPLY)
     assert "This recovery is done already; nothing was changed." in again.out

@@ -14,7 +14,7 @@ from kwire.quorum_story.story import StoryEvent, StoryKind
 from kwire.quorum_story.wording import fixes, meaning
 from tests.support.code_of_pages import command_problem
 
-DERIVED = {"stop.unclean", "clock.jump", "join.by-itself"}
+DERIVED = {"stop.unclean", "clock.jump", "join.by-itself", "voters.recovered"}
 """Causes of several entries, which no word of one shows."""
 
 CLUSTER = ["--bootstrap-controller", "localhost:9093"]
@@ -66,7 +66,7 @@ def test_a_remedy_is_a_command_that_parses() -> None:
 
 def test_every_sentence_is_filled_in() -> None:
     for number, cause in enumerate(CAUSES):
-        event = event_of(number, seconds="5", voter="3001")
+        event = event_of(number, seconds="5", voter="3001", voters="3001")
         steps = [step for each in fixes(event) for step in each.steps]
         unfilled = [text for text in (meaning(event), *steps) if re.search(r"\bID\b|[{}]", text)]
         assert unfilled == [], cause.id

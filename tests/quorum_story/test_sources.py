@@ -20,6 +20,9 @@ from kwire.messages.a53_begin_quorum_epoch import (
 )
 from kwire.messages.a53_begin_quorum_epoch import PartitionData as BegunPartition
 from kwire.messages.a53_begin_quorum_epoch import TopicData as BegunTopic
+from kwire.quorum_recovery.apply import apply_recovery
+from kwire.quorum_recovery.plan import plan_recovery
+from kwire.quorum_recovery.survivor import read_survivor
 from kwire.quorum_story.capture_source import recording
 from kwire.quorum_story.explain import explain
 from kwire.quorum_story.node_source import asked_nodes
@@ -36,6 +39,7 @@ from tests.support.doctor.evidence import (
 )
 from tests.support.paths import ROOT
 from tests.support.proxy.capture.replay.recorded_flows import flow, records
+from tests.support.quorum_recovery.directories import make_controller
 
 KAFKAS = ROOT / "fixtures/logdirs/kafka-4.3.1"
 """A real controller's directory; the expected values are of Kafka's DumpLogSegments."""
@@ -50,6 +54,16 @@ def test_a_metadata_log_tells_its_leaders() -> None:
     assert [(event.epoch, event.leader_id, event.time) for event in led] == [(1, 1, 1795256971935)]
     assert led[0].place == "00000000000000000000.log offset 0"
     assert source.problem == ""
+
+
+def test_voters_that_begin_an_epoch_are_a_recovery(tmp_path: Path) -> None:
+    survivor = read_survivor(make_controller(tmp_path / "c1", 1, epochs={1: 10}))
+    plan = plan_recovery([survivor])
+    apply_recovery(plan, datetime(2026, 11, 28, tzinfo=UTC))
+    story = explain([metadata_folder(tmp_path / "c1")])
+    (cause,) = story.causes
+    assert (cause.cause.id, cause.first.details) == ("voters.recovered", {"voters": "1"})
+    assert cause.first.place == f"00000000000000000000.log offset {plan.chosen.end.offset}"
 
 
 def test_a_damaged_log_is_read_up_to_its_damage(tmp_path: Path) -> None:

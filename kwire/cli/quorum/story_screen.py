@@ -159,9 +159,12 @@ def _event_lines(event: StoryEvent) -> Iterator[str]:
 
 def _cause_lines(causes: Sequence[CauseSummary]) -> Iterator[str]:
     for summary in causes:
-        nodes = ", ".join(map(str, summary.node_ids)) or "not known"
         times = "once" if summary.times == 1 else f"{summary.times} times"
-        yield f"{summary.cause.id}  {times}, controller {nodes}"
+        # A record is written by a quorum, a log by a node that may not say which it is.
+        nodes = ", ".join(map(str, summary.node_ids)) or "not known"
+        is_of_node = summary.node_ids or "{node}" in summary.cause.meaning
+        by = f", controller {nodes}" if is_of_node else ""
+        yield f"{summary.cause.id}  {times}{by}"
         for line in wrapped(summary.meaning, 2):
             yield f"  {line}"
         yield typer.style(f"  - {harmless(summary.first.place)}", dim=True)

@@ -106,18 +106,6 @@ class RunningNode:
             ),
         )
 
-    def move(self, address: Address) -> None:
-        """Have the controller listen at another address, from its next start on."""
-        self._node = replace(
-            self._node,
-            listeners=tuple(
-                replace(one, listens=address, advertised=address, reached=address)
-                if one.controller
-                else one
-                for one in self._node.listeners
-            ),
-        )
-
     def configure(self, properties: Mapping[str, str]) -> None:
         """Give it more properties, which override all others, from its next start on."""
         more = {**self._node.properties, **properties}
