@@ -19,6 +19,7 @@ from kwire.configs.hidden_values import is_hidden
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, ConnectionFailed, KwireError
 from kwire.messages.config_resource import ConfigResource, ResourceType
+from kwire.text.phrases import count
 
 HIDDEN_VALUE = "(hidden)"
 
@@ -67,9 +68,11 @@ def show_results(
     output.show(_table(rows, _facts(plan, left, cluster_id, output)))
     there = sum(result.is_there for result in results)
     if left is not None and not left.differs:
-        output.say(f"{there} changes made; the cluster has all of the document")
+        output.say(f"{count(there, 'change')} made; the cluster has all of the document")
     else:
-        output.say(f"{there} of {len(results)} changes made; afterwards {AGAIN}: it does the rest")
+        output.say(
+            f"{there} of {count(len(results), 'change')} made; afterwards {AGAIN}: it does the rest"
+        )
     say_left_alone(left or plan, output)
 
 
