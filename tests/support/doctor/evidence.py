@@ -9,11 +9,11 @@ from uuid import UUID
 from rpds import HashTrieMap
 
 from kwire.admin.cluster_description import ClusterDescription, ClusterNode
+from kwire.admin.controller_state import FollowedLeader
 from kwire.admin.quorum import QuorumInfo, QuorumNode, RaftVoterEndpoint, ReplicaState
 from kwire.doctor.evidence import (
     EndpointOrigin,
     Evidence,
-    FollowedLeader,
     KnownEndpoint,
     NodeEvidence,
     Unreachable,
