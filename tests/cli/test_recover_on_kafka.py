@@ -36,8 +36,8 @@ AUTHORIZER = {
 }
 ALL_LINES = 1_000_000
 RECORDS = [f"order {number}".encode() for number in range(100)]
-ORDERLY = r" \S*(?:EventPerformanceMonitor|ControllerApis)"
-"""Loggers that tell of slow events, and of requests that come before there is a leader."""
+ORDERLY = r" \S*(?:EventPerformanceMonitor|ControllerApis|ControllerRegistrationManager)"
+"""Loggers that tell of slow events, and of requests before there is a leader."""
 ERROR = re.compile(rf"^.*\b(?:ERROR|FATAL)\b(?!{ORDERLY}).*$", re.MULTILINE)
 
 
