@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from kwire.logdir.names import METADATA_FOLDER
 from kwire.net.address import Address
 from kwire.quorum_recovery.plan import RecoveryPlan, compare, voter_text
 from kwire.quorum_recovery.survivor import Survivor
@@ -59,14 +60,25 @@ def losses(plan: RecoveryPlan) -> Iterator[str]:
 
 
 def brokers_ahead(plan: RecoveryPlan, brokers: Sequence[Survivor]) -> Iterator[str]:
-    """Yield the brokers that have records which the log that is left has not."""
+    """Yield the brokers that have records which the log that is left has not.
+
+    A replica that has published what its leader lacks ends (KafkaRaftClient.handleFetchResponse);
+    after a restart it can drop all but what a checkpoint of its own contains.
+    """
     for broker in brokers:
         comparison = compare(broker, plan.chosen)
-        if comparison.own:
+        name = f"broker {broker.node_id}"
+        if broker.committed > plan.chosen.end:
             yield (
-                f"broker {broker.node_id} has {count(comparison.own, 'record')} from offset"
-                f" {comparison.common} on that are not left: it stops with an error when it meets"
-                " the new leader; restart it after the controllers, and it drops them"
+                f"{name} has a checkpoint at {broker.committed}: what was acknowledged from offset"
+                f" {plan.chosen.end.offset} on is lost; stop the broker and remove its"
+                f" {METADATA_FOLDER} before the controllers start, and it fetches what is left"
+            )
+        elif comparison.own:
+            yield (
+                f"{name} has {count(comparison.own, 'record')} from offset {comparison.common} on"
+                " that are not left: it stops with an error when it meets the new leader; restart"
+                " it after the controllers, and it drops them"
             )
 
 

@@ -156,6 +156,18 @@ def test_a_broker_that_has_more_than_is_left_is_named(
     assert "broker 8" not in run.out
 
 
+def test_a_checkpoint_of_a_broker_proves_what_is_lost(kwire: Command, tmp_path: Path) -> None:
+    """The broker has a checkpoint of Kafka's at offset 178, further than the log that is left."""
+    broker = tmp_path / "b1"
+    shutil.copytree(KAFKAS, broker)
+    left = make_controller(tmp_path / "c1", 1, epochs={1: 10})
+    run = kwire("storage", "recover", str(left), "--broker", str(broker))
+    assert (
+        "broker 1 has a checkpoint at offset 178, epoch 1: what was acknowledged from offset 13 on"
+        " is lost" in run.out
+    )
+
+
 def test_clocks_that_disagree_are_said(kwire: Command, tmp_path: Path) -> None:
     ahead = datetime.now(UTC) + timedelta(hours=5, minutes=1)
     times = {1: ahead, 2: ahead - timedelta(hours=3)}

@@ -36,9 +36,13 @@ AUTHORIZER = {
 }
 ALL_LINES = 1_000_000
 RECORDS = [f"order {number}".encode() for number in range(100)]
-ORDERLY = r" \S*(?:EventPerformanceMonitor|ControllerApis|ControllerRegistrationManager)"
-"""Loggers that tell of slow events, and of requests before there is a leader."""
-ERROR = re.compile(rf"^.*\b(?:ERROR|FATAL)\b(?!{ORDERLY}).*$", re.MULTILINE)
+ERROR = re.compile(r"^.*\b(?:ERROR|FATAL)\b.*$", re.MULTILINE)
+OF_EVERY_START = re.compile(
+    r"Unexpected error handling request RequestHeader\(apiKey=(?:CONTROLLER_REGISTRATION|DESCRIBE_)"
+    r"|RegistrationResponseHandler: channel manager timed out|Exceptionally slow controller event"
+)
+"""Errors that Kafka also logs when controllers are killed and started again without a recovery: one
+registers, or is asked, before a leader has read its log (3.9.1, 4.3.1); the machine is busy."""
 
 
 by_version = pytest.mark.parametrize(
@@ -66,11 +70,13 @@ def test_one_of_three_controllers_is_enough_to_serve_again(
 
         for node in cluster.nodes.values():
             node.kill()
+        with MetadataLog.open(data / METADATA_FOLDER) as log:
+            log.truncate_to(log.end_offset - 2)  # the broker has more than is left
         before = read_metadata_folder(data).image
         ends = _log_sizes(survivor, cluster.nodes[1])
         for lost in (3001, 3002):
             shutil.rmtree(_data(cluster.nodes[lost]))
-        planned = _plan(cluster, kwire, data)
+        new_epoch = _plan(cluster, kwire, data)
         recover = ("storage", "recover", str(data), "--apply", "--cluster-id", cluster.cluster_id)
         applied = kwire(*recover, "--json")
         assert applied.code == 0, applied.err
@@ -83,7 +89,7 @@ def test_one_of_three_controllers_is_enough_to_serve_again(
         cluster.nodes[1].start()
         cluster.nodes[1].wait_until_it_lists(1)
         _check_served(cluster, kwire, before)
-        assert planned < _epoch(cluster, kwire)
+        assert new_epoch < _epoch(cluster, kwire)
         _check_no_errors(ends)
 
 
@@ -206,6 +212,10 @@ def _fill(cluster: Cluster, kwire: Command) -> None:
         producer.send("orders", record)
     producer.flush()
     producer.close()
+    # After the block of producer ids, which would be handed out again if it were lost.
+    for user in ("bob", "carol"):
+        last = kwire("quotas", "set", "--user", user, "producer_byte_rate=54321", *at)
+        assert last.code == 0, last.err
 
 
 def _data(node: RunningNode) -> Path:
@@ -219,11 +229,12 @@ def _log_sizes(*nodes: RunningNode) -> dict[RunningNode, int]:
 
 def _check_no_errors(started: dict[RunningNode, int]) -> None:
     for node, length in started.items():
-        assert not ERROR.findall(node.log(ALL_LINES)[length:])
+        lines = ERROR.findall(node.log(ALL_LINES)[length:])
+        assert not [line for line in lines if not OF_EVERY_START.search(line)]
 
 
 def _plan(cluster: Cluster, kwire: Command, data: Path) -> int:
-    """Return the epoch in the plan of one of three, which writes nothing."""
+    """Check the plan of one of three, which writes nothing; return the new epoch."""
     files = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
     broker = str(_data(cluster.nodes[1]))
     run = kwire("storage", "recover", str(data), "--broker", broker, "--json")
@@ -233,9 +244,9 @@ def _plan(cluster: Cluster, kwire: Command, data: Path) -> int:
     assert (document["clusterId"], document["lostIds"]) == (cluster.cluster_id, [3001, 3002])
     (found,) = document["survivors"]
     assert found["voterIds"] == [3000, 3001, 3002]
-    epoch: int = document["epoch"]
-    assert epoch == 129_000
-    return epoch
+    assert document["epoch"] == 129_000
+    assert re.search(r"broker 1 has \d+ records? from offset \d+ on that", str(document["losses"]))
+    return int(document["epoch"])
 
 
 def _check_served(cluster: Cluster, kwire: Command, before: MetadataImage) -> None:
