@@ -67,8 +67,8 @@ def apply_recovery(plan: RecoveryPlan, now: datetime, fs: FileSystem = DISK) -> 
             _check_unchanged(survivor, fs)
         # 3.
         backups = {one.folder: _back_up(one, now, fs) for one in plan.survivors}
-        # 4.
-        for survivor in plan.survivors:
+        # 4. The chosen one last: its voters tell that a static recovery is done.
+        for survivor in reversed(plan.survivors):
             write_quorum_state(survivor.metadata_folder, _state(plan, survivor), fs)
         # 5.
         if not plan.static:
