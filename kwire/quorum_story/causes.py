@@ -331,6 +331,18 @@ NETWORK = (
         fixes=(fix("compare truststore, keystore and host names", "kwire doctor --only security"),),
     ),
     Cause(
+        id="network.tls-handshake",
+        role=HINDERS,
+        meaning="Controller {node} and another one end the TLS handshake without a connection.",
+        words=("SSL handshake failed", "Failed to process post-handshake messages"),
+        fixes=(
+            fix(
+                "see if a certificate has expired; compare keystores and truststores",
+                "kwire doctor --only security",
+            ),
+        ),
+    ),
+    Cause(
         id="network.authentication",
         role=HINDERS,
         meaning="Controller {node} is refused at the login, or refuses another one.",

@@ -22,7 +22,7 @@ LOGS = Path(__file__).with_name("logs")
 ORDINARY = frozenset(
     (
         *("leader.lost-majority", "election.no-majority", "stop.signal"),
-        *("network.timeout", "network.authentication"),
+        *("network.timeout", "network.tls-handshake"),
     )
 )
 """Causes that follow from others, too (a node that is away is missed), or bring them about."""
