@@ -99,9 +99,14 @@ class HistoryOptions:
                 raise WrongUsage("give --directory or the options of a cluster, not both.")
             return stored_history(self.directory)
         cluster = sources.cluster()
-        return run(
-            live_history(cluster.controllers, security=cluster.security, timeouts=cluster.timeouts)
-        )
+
+        async def read() -> HistoryReading:
+            async with cluster.notice():
+                return await live_history(
+                    cluster.controllers, security=cluster.security, timeouts=cluster.timeouts
+                )
+
+        return run(read())
 
     def _requests(self) -> RecordedRequests | None:
         if not self.recording:

@@ -15,6 +15,8 @@ from kwire.cli.options import flag, option
 from kwire.cli.profiles import Profile, read_profile
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from kwire.cluster_document.document import ClusterDocument, DocumentSection
     from kwire.net.security import Security
     from kwire.net.timeouts import Timeouts
@@ -53,15 +55,20 @@ class ControllerSource:
         """Read the log of the leader; tell on stderr if that takes long. Raises KwireError."""
         import asyncio
 
-        from kwire.cli.waiting_notice import PATIENCE, waiting_notice
         from kwire.cluster_document.live_metadata import live_metadata
 
-        security, limit = self.security, self.timeouts.operation
-        log = f"the metadata log of {self.name}"
-        async with waiting_notice(lambda: log, limit, silence=PATIENCE):
+        security = self.security
+        async with self.notice():
             if self.offset is not None:
                 return await asyncio.to_thread(self._read_at, self.offset)
             return await live_metadata(self.controllers, security=security, timeouts=self.timeouts)
+
+    def notice(self) -> AbstractAsyncContextManager[None]:
+        """Tell on stderr, within the context, that the log is waited for, if that takes long."""
+        from kwire.cli.waiting_notice import PATIENCE, waiting_notice
+
+        log = f"the metadata log of {self.name}"
+        return waiting_notice(lambda: log, self.timeouts.operation, silence=PATIENCE)
 
     def _read_at(self, offset: int) -> StoredMetadata:
         from kwire.admin.bootstrap import Bootstrap

@@ -483,6 +483,7 @@ EXPECTED = (
     "Graceful shutdown of RaftClient failed",
     "Attempting to close NetworkClient that has already been closed",
     "Unexpected error handling request",
+    "Updated the log level of ",
 )
 """Warnings and errors that an orderly node writes, too: nothing is to be shown of them."""
 
