@@ -59,7 +59,7 @@ async def test_new_tools_see_an_old_quorum_as_it_is(own_cluster: OwnCluster) -> 
     await asyncio.to_thread(cluster.start)
     async with AdminClient(bootstrap_controllers=cluster.bootstrap_controllers) as direct:
         with pytest.raises(KwireError):
-            await direct.describe_metadata_quorum()
+            await direct.describe_cluster()
 
     async with fronted(cluster) as bootstrap:
         async with AdminClient(bootstrap_controllers=bootstrap, timeout=PATIENCE) as admin:
