@@ -36,7 +36,11 @@ def _events(node: NodeEvidence, now: int) -> Iterator[StoryEvent]:
     elif node.follows is not None:
         epoch, leader = node.follows.epoch, node.follows.leader_id
         sentence = f"knows no leader in epoch {epoch}"
-        if leader is not None:
+        if leader is not None and node.lacks_metadata:
+            # Restarted, it names the leader of its quorum-state, reached or not.
+            sentence = f"names {leader} in epoch {epoch}; it has read no metadata since it started"
+            leader = None
+        elif leader is not None:
             kind, sentence = StoryKind.FOLLOWS, f"follows {leader} in epoch {epoch}"
     else:
         return
