@@ -12,6 +12,10 @@ FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 1.0
 """Seconds: the defaults of Kafka's retry.backoff.ms and retry.backoff.max.ms."""
 
+USEFUL = 0.05
+"""Seconds that an attempt needs: one that has less only says that it came too late, and not why
+those before it failed."""
+
 _LEAST = 0.001
 
 
@@ -47,12 +51,15 @@ class Deadline:
         return time.monotonic() - self._start
 
     async def pause(self) -> bool:
-        """Wait before the next attempt, longer each time; return False if time is too short."""
+        """Wait before the next attempt, longer each time; return False if time is too short.
+
+        A busy machine may wake up late: the time is looked at before and after.
+        """
         seconds = next(self._pauses)
-        if seconds >= self.remaining:
+        if seconds + USEFUL >= self.remaining:
             return False
         await asyncio.sleep(seconds)
-        return True
+        return self.remaining > USEFUL
 
 
 def _growing_pauses() -> Iterator[float]:
