@@ -16,13 +16,15 @@ HOUR_MS = 60 * 60 * 1000
 
 
 def losses(plan: RecoveryPlan) -> Iterator[str]:
-    """Yield what may be missing afterwards, and what will be.
+    """Yield what may be missing afterwards, and what will be; nothing of a recovery that is done.
 
     1. With a majority of the voters, everything that was acknowledged is in the most complete log.
     2. Without, a checkpoint proves what was committed, and nobody knows what came after the end.
     3. What the others have alone is dropped when they follow.
     4. A torn end is cut off.
     """
+    if plan.is_done:
+        return  # the voters in force are those that it made, and tell nothing of the ones before
     chosen, in_force = plan.chosen, plan.chosen.voter_ids
     here = len(in_force) - len(plan.lost_ids)
     # 1.

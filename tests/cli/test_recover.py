@@ -106,6 +106,8 @@ def test_applying_backs_up_appends_the_voters_and_is_done_the_second_time(
     after = contents(first)
     again = kwire("storage", "recover", str(first), *APPLY)
     assert "This recovery is done already; nothing was changed." in again.out
+    # What was lost is no longer known: the voters in force are those of the recovery.
+    assert "nothing that was acknowledged" not in again.out
     assert contents(first) == after
 
 
