@@ -14,7 +14,7 @@ from kwire.cluster_document.apply_run import StepErrors, StepResult, step_result
 from kwire.cluster_document.apply_step import NotApplied
 from kwire.cluster_document.comparison import Difference
 from kwire.cluster_document.document import DocumentSection
-from kwire.cluster_document.document_words import RESOURCE_TYPES
+from kwire.cluster_document.document_words import RESOURCE_NUMBERS
 from kwire.configs.hidden_values import is_hidden
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, ConnectionFailed, KwireError
@@ -136,9 +136,8 @@ def _without_password(difference: Difference, field: str, value: object) -> obje
     if value is None or difference.section not in (DocumentSection.TOPICS, DocumentSection.CONFIGS):
         return value
     word = difference.name.partition(" ")[0]
-    types = {word: number for number, word in RESOURCE_TYPES.items()}
     is_topic = difference.section is DocumentSection.TOPICS
-    type = ResourceType.TOPIC if is_topic else types.get(word, ResourceType.BROKER)
+    type = ResourceType.TOPIC if is_topic else RESOURCE_NUMBERS.get(word, ResourceType.BROKER)
     resource = ConfigResource(type, "")
     return HIDDEN_VALUE if is_hidden(resource, field.removeprefix("configs.")) else value
 

@@ -8,7 +8,7 @@ none: a plan that was carried out in part is resumed by making it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
@@ -89,14 +89,9 @@ def plan_application(
 
 def _entries(document: ClusterDocument, section: DocumentSection) -> Mapping[str, Any]:
     """Return what a document says of each thing in a section, by its title."""
-    match section:
-        case DocumentSection.FEATURES:
-            return document.features or {}
-        case DocumentSection.SCRAM:
-            entries: Sequence[Any] = document.scram_credentials or ()
-        case _:
-            entries = getattr(document, section) or ()
-    return {entry.title: entry for entry in entries}
+    if section is DocumentSection.FEATURES:
+        return document.features or {}
+    return {entry.title: entry for entry in document.section(section) or ()}
 
 
 def _not_compared(

@@ -72,7 +72,11 @@ def compare(
     ids = {old.cluster_id, new.cluster_id} - {None}
     with_ids = not ignore_ids and len(ids) < 2
     considered = [section for section in DocumentSection if not only or section in only]
-    compared = tuple(section for section in considered if _has(old, section) and _has(new, section))
+    compared = tuple(
+        section
+        for section in considered
+        if old.section(section) is not None and new.section(section) is not None
+    )
     return Comparison(
         differences=tuple(
             difference
@@ -82,15 +86,6 @@ def compare(
         compared=compared,
         not_compared=tuple(section for section in considered if section not in compared),
     )
-
-
-def _has(document: ClusterDocument, section: DocumentSection) -> bool:
-    return getattr(document, _ATTRIBUTES.get(section, section)) is not None
-
-
-_ATTRIBUTES: Mapping[DocumentSection, str] = MappingProxyType(
-    {DocumentSection.SCRAM: "scram_credentials"}
-)
 
 
 def _section(

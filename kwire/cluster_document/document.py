@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Self
+from types import MappingProxyType
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -192,6 +193,11 @@ class DocumentAcl(_Part):
         )
 
 
+_ATTRIBUTES: Mapping[DocumentSection, str] = MappingProxyType(
+    {DocumentSection.SCRAM: "scram_credentials"}
+)
+
+
 class ClusterDocument(_Part):
     """A whole document. cluster, brokers and controllers are for information."""
 
@@ -210,6 +216,10 @@ class ClusterDocument(_Part):
     def cluster_id(self) -> str | None:
         """The id of the cluster; None if the document does not tell it."""
         return None if self.cluster is None else self.cluster.id
+
+    def section(self, section: DocumentSection) -> Any:
+        """Return the entries of a section; None if the document does not have it."""
+        return getattr(self, _ATTRIBUTES.get(section, section))
 
     @property
     def has_assignments(self) -> bool:

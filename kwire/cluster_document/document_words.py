@@ -27,6 +27,10 @@ RESOURCE_TYPES: Mapping[int, str] = MappingProxyType(
 )
 """Names of configured resources other than topics, as `--entity-type` of kafka-configs has them."""
 
+RESOURCE_NUMBERS: Mapping[str, int] = MappingProxyType(
+    {word: number for number, word in RESOURCE_TYPES.items()}
+)
+
 _ONLY_IN_FILTERS = frozenset({"UNKNOWN", "ANY", "MATCH"})
 
 

@@ -19,7 +19,7 @@ from kwire.cluster_document.document import (
     DocumentCredential,
     DocumentQuota,
 )
-from kwire.cluster_document.document_words import RESOURCE_TYPES, scram_bytes
+from kwire.cluster_document.document_words import RESOURCE_NUMBERS, scram_bytes
 from kwire.cluster_document.topic_steps import config_steps
 from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
 from kwire.messages.config_resource import ConfigResource
@@ -51,8 +51,8 @@ def feature_steps(
 
 def resource_steps(entry: DocumentConfigs, differences: Sequence[Difference]) -> Iterator[Planned]:
     """Yield the step that configures a broker, all brokers, a group or client metrics."""
-    types = {word: number for number, word in RESOURCE_TYPES.items()}
-    type = types[entry.type] if entry.type in types else int(entry.type)
+    known = RESOURCE_NUMBERS.get(entry.type)
+    type = int(entry.type) if known is None else known
     resource = ConfigResource(type, entry.name or "")
     yield from config_steps(resource, _per_field(*differences))
 

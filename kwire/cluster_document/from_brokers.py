@@ -28,7 +28,7 @@ from kwire.cluster_document.document import (
     DocumentSection,
     DocumentTopic,
 )
-from kwire.cluster_document.document_words import RESOURCE_TYPES
+from kwire.cluster_document.document_words import RESOURCE_NUMBERS, RESOURCE_TYPES
 from kwire.configs.hidden_values import is_hidden
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError, UnsupportedVersion
@@ -66,9 +66,8 @@ async def document_of_brokers(
         "cluster": DocumentCluster(id=cluster.cluster_id),
     }
     for section, read in _READ.items():
-        attribute = "scram_credentials" if section is DocumentSection.SCRAM else section.value
-        if (not only or section in only) and getattr(wanted, attribute) is not None:
-            fields[attribute] = await read(admin, wanted)
+        if (not only or section in only) and wanted.section(section) is not None:
+            fields[section] = await read(admin, wanted)
     return ClusterDocument(**fields)
 
 
@@ -145,11 +144,10 @@ def _values(resource: ConfigResource, entries: Mapping[str, ConfigEntry]) -> dic
 
 
 async def _configs(admin: AdminClient, wanted: ClusterDocument) -> tuple[DocumentConfigs, ...]:
-    types = {word: number for number, word in RESOURCE_TYPES.items()}
     resources = {
-        ConfigResource(types[entry.type], entry.name or "")
+        ConfigResource(RESOURCE_NUMBERS[entry.type], entry.name or "")
         for entry in wanted.configs or ()
-        if entry.type in types
+        if entry.type in RESOURCE_NUMBERS
     }
     with suppress(UnsupportedVersion):
         listed = await admin.list_config_resources([ResourceType.GROUP])
