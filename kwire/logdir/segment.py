@@ -24,6 +24,8 @@ CHUNK = 1024 * 1024
 SEARCHED = 16 * 1024 * 1024
 """Bytes after a broken batch in which whole ones are looked for: twice Kafka's largest batch."""
 
+_FORMAT = "format {} is not of a metadata log"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TornTail:
@@ -58,6 +60,17 @@ def batches_in(
         if len(more) <= len(chunk) - (position - start):
             return
         chunk, start, read_size = more, position, read_size * 2
+
+
+def record_batches_in(file: OpenFile, path: Path) -> Iterator[tuple[int, RecordBatch]]:
+    """Yield the whole batches of a segment that a node may be writing.
+
+    Raises FileError where one is broken, or of a format that no metadata log has.
+    """
+    for position, batch in batches_in(file, path):
+        if not isinstance(batch, RecordBatch):
+            raise FileError(_FORMAT.format(batch.magic), file=path, offset=position)
+        yield position, batch
 
 
 class Segment:
@@ -192,7 +205,7 @@ class Segment:
     def _follows(self, batch: Batch, position: int) -> RecordBatch:
         reason = ""
         if not isinstance(batch, RecordBatch):
-            reason = f"format {batch.magic} is not of a metadata log"
+            reason = _FORMAT.format(batch.magic)
         elif batch.base_offset != self.next_offset:
             reason = f"offset {batch.base_offset} where {self.next_offset} should be"
         elif self.epochs and batch.partition_leader_epoch < self.epochs[-1][0]:

@@ -19,7 +19,7 @@ from kwire.logdir.names import (
     segment_offset,
     snapshot_id,
 )
-from kwire.logdir.segment import batches_in
+from kwire.logdir.segment import record_batches_in
 
 
 class StoredBatch(NamedTuple):
@@ -68,10 +68,7 @@ class StoredLog:
     def _segment(self, path: Path) -> Iterator[StoredBatch]:
         file, end = self.fs.open(path), 0
         try:
-            for position, batch in batches_in(file, path):
-                if not isinstance(batch, RecordBatch):
-                    reason = f"format {batch.magic} is not of a metadata log"
-                    raise FileError(reason, file=path, offset=position)
+            for position, batch in record_batches_in(file, path):
                 yield StoredBatch(path, position, batch)
                 end = position + batch.size
             self.torn = file.size() - end

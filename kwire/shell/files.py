@@ -30,7 +30,7 @@ from kwire.logdir.names import (
     snapshot_id,
     snapshot_name,
 )
-from kwire.logdir.segment import batches_in
+from kwire.logdir.segment import record_batches_in
 from kwire.logdir.snapshots import load_snapshot, snapshot_content
 from kwire.observer.raft_state import RaftState
 from kwire.shell.position import OffsetNotAvailable, PositionedImage
@@ -257,10 +257,6 @@ def _batches(path: Path, fs: FileSystem) -> Iterator[tuple[int, RecordBatch]]:
     """Yield the whole batches of a segment with their places; a node may be writing the next."""
     file = fs.open(path)
     try:
-        for position, batch in batches_in(file, path):
-            if not isinstance(batch, RecordBatch):
-                reason = f"format {batch.magic} is not of a metadata log"
-                raise FileError(reason, file=path, offset=position)
-            yield position, batch
+        yield from record_batches_in(file, path)
     finally:
         file.close()
