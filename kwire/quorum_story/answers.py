@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kwire.quorum_story.cause import CauseRole
-from kwire.quorum_story.causes import CAUSES
+from kwire.quorum_story.causes import RANK
 from kwire.quorum_story.story import (
     Reign,
     StoryAnswer,
@@ -40,7 +40,6 @@ _STATES = (
     StoryKind.NO_LEADER,
     StoryKind.RESIGNED,
 )
-_RANK = {cause.id: number for number, cause in enumerate(CAUSES)}
 
 
 def why_it_changes(
@@ -222,7 +221,7 @@ class _NodeRun:
 
 def _causes(events: Sequence[StoryEvent], role: CauseRole) -> list[StoryEvent]:
     found = [event for event in events if event.cause is not None and event.cause.role is role]
-    return sorted(found, key=lambda event: _RANK[_id(event)])
+    return sorted(found, key=lambda event: RANK[_id(event)])
 
 
 def _concerns(event: StoryEvent, leader_id: int | None) -> bool:

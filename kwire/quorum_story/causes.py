@@ -494,3 +494,5 @@ WORDS = tuple((word, cause) for cause in CAUSES for word in cause.words)
 """All words with their cause: one pass over them costs a tenth of asking each cause."""
 
 BY_ID = {cause.id: cause for cause in CAUSES}
+RANK = {cause.id: number for number, cause in enumerate(CAUSES)}
+"""Of two causes, the more telling has the lower number."""

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from kwire.quorum_story.story import StoryEvent, StoryKind, StorySource
+from kwire.quorum_story.story import TELLS_LEADER, StoryEvent, StoryKind, StorySource
 from kwire.quorum_story.wording import duration
 
 TOLERANCE = 60_000
 """Milliseconds by which clocks may differ without a word: nodes hear of an epoch one by one."""
-
-_TELLS_LEADER = (StoryKind.LEADS, StoryKind.FOLLOWS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +35,7 @@ def epoch_starts(source: StorySource, *, at_start: bool = False) -> dict[int, in
     for event in source.events:
         if event.kind is StoryKind.STARTED:
             is_settled = False
-        if event.kind not in _TELLS_LEADER or event.may_be_older:
+        if event.kind not in TELLS_LEADER or event.may_be_older:
             continue
         if event.epoch is None or event.time is None:
             continue

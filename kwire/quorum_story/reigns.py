@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from kwire.quorum_story.cause import CauseRole
-from kwire.quorum_story.causes import CAUSES
-from kwire.quorum_story.story import Reign, StoryEvent, StoryKind
+from kwire.quorum_story.causes import RANK
+from kwire.quorum_story.story import TELLS_LEADER, Reign, StoryEvent, StoryKind
 
 BEFORE = 60_000
 """Milliseconds before a new leader in which others' trouble may be a reason for it."""
-
-_RANK = {cause.id: number for number, cause in enumerate(CAUSES)}
-_TELL_LEADER = (StoryKind.LEADS, StoryKind.FOLLOWS)
 
 
 def reigns_of(events: Sequence[StoryEvent]) -> tuple[Reign, ...]:
@@ -23,9 +20,8 @@ def reigns_of(events: Sequence[StoryEvent]) -> tuple[Reign, ...]:
     events: in the order of time.
     """
     by_epoch: dict[int, list[StoryEvent]] = defaultdict(list)
-    for event in events:
-        if event.kind in _TELL_LEADER and event.epoch is not None and event.leader_id is not None:
-            by_epoch[event.epoch].append(event)
+    for epoch, _, event in _leaders(events):
+        by_epoch[epoch].append(event)
     reigns = [_reign(epoch, by_epoch[epoch]) for epoch in sorted(by_epoch)]
     ended = [
         _ended(reign, next_reign, events)
@@ -38,10 +34,16 @@ def reigns_of(events: Sequence[StoryEvent]) -> tuple[Reign, ...]:
 def leaders_of_one_epoch(events: Sequence[StoryEvent]) -> dict[int, set[int]]:
     """Return the epochs of which the sources name several leaders: they are of two clusters."""
     leaders: dict[int, set[int]] = defaultdict(set)
-    for event in events:
-        if event.kind in _TELL_LEADER and event.epoch is not None and event.leader_id is not None:
-            leaders[event.epoch].add(event.leader_id)
+    for epoch, leader_id, _ in _leaders(events):
+        leaders[epoch].add(leader_id)
     return {epoch: ids for epoch, ids in leaders.items() if len(ids) > 1}
+
+
+def _leaders(events: Sequence[StoryEvent]) -> Iterator[tuple[int, int, StoryEvent]]:
+    """Yield epoch, leader and event for each that names both."""
+    for event in events:
+        if event.kind in TELLS_LEADER and event.epoch is not None and event.leader_id is not None:
+            yield event.epoch, event.leader_id, event
 
 
 def _reign(epoch: int, events: Sequence[StoryEvent]) -> Reign:
@@ -106,4 +108,4 @@ def _ended(reign: Reign, following: Reign | None, events: Sequence[StoryEvent]) 
 def _rank(event: StoryEvent) -> tuple[bool, int]:
     # An election is begun because of something else, where that is known.
     assert event.cause is not None
-    return event.cause.role is CauseRole.BEGINS_ELECTION, _RANK[event.cause.id]
+    return event.cause.role is CauseRole.BEGINS_ELECTION, RANK[event.cause.id]

@@ -25,6 +25,10 @@ class StoryKind(Enum):
     NOT_UNDERSTOOD = "not understood"
 
 
+TELLS_LEADER = (StoryKind.LEADS, StoryKind.FOLLOWS)
+"""The kinds of events that name the leader of an epoch."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoryEvent:
     """Something that happened at a node, and the line or record that proves it.
