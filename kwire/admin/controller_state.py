@@ -80,13 +80,13 @@ async def controller_state(connection: Connection, timeout: float) -> Controller
     """Return what a controller tells of itself; what it refuses is left out."""
     return ControllerState(
         peer=connection.peer,
-        node_id=await _told(own_id(connection, timeout)),
-        follows=await _told(followed_leader(connection, timeout)),
+        node_id=await _or_none(own_id(connection, timeout)),
+        follows=await _or_none(followed_leader(connection, timeout)),
         lacks_metadata=connection.node.lacks_metadata,
     )
 
 
-async def _told(answer: Awaitable[T]) -> T | None:
+async def _or_none(answer: Awaitable[T]) -> T | None:
     try:
         return await answer
     except KwireError:

@@ -118,7 +118,7 @@ class Failures:
         states: what they tell of themselves, if none described the cluster, for this reason.
         """
         if cluster is None or states:
-            return NoReachableLeader(f"no reachable leader: {self._told(states, reason)}")
+            return NoReachableLeader(f"no reachable leader: {self._of_states(states, reason)}")
         last = cluster.controller
         why = self._by_address.get(last.address) if last else None
         known = "none known" if last is None else f"last known {last.node_id} at {last.address}"
@@ -129,7 +129,7 @@ class Failures:
             f" registered, answers come from {alive}: {self._advice(cluster)}"
         )
 
-    def _told(self, states: Sequence[ControllerState], reason: KwireError | None) -> str:
+    def _of_states(self, states: Sequence[ControllerState], reason: KwireError | None) -> str:
         told = "; ".join(examples(map(str, states), SHOWN)) or ", ".join(map(str, self.alive))
         given, alive = len(self._bootstrap.addresses), len(self.alive)
         answers = f"{alive} of {given} addresses answer{'s' if alive == 1 else ''}"
