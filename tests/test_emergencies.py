@@ -14,6 +14,7 @@ import pytest
 
 from kwire.net.address import Address
 from real_kafka import Cluster, Launcher, Layout, RunningNode, free_port
+from real_kafka.metadata_quorum import describe_status
 from tests.support.admin.ghost_registration import register_ghost
 from tests.support.page_run import PageRun
 from tests.support.paths import ROOT
@@ -50,6 +51,10 @@ class Site:
         return Path(self.node(node_id).folder) / "data"
 
     def lose_the_majority(self) -> None:
+        """Kill all, and delete what controllers 2 and 3 have, of which one leads as on the page."""
+        while describe_status(self.cluster)["LeaderId"] == "1":
+            self.node(1).restart()
+            self.node(1).wait_until_served()
         for node in self.cluster.controllers.values():
             node.kill()
         for node_id in (2, 3):
