@@ -158,7 +158,7 @@ async def test_kafkas_nodes_start_and_have_the_same_image(
         await play(ours, cluster.cluster_id, seed)
         written = ours.raft.end_offset
 
-    assert next(folder(controller).glob("*[1-9]-*.checkpoint")), "kwire wrote a snapshot"
+    assert newest(controller).offset > 0, "kwire wrote a snapshot"
     for node in (controller, broker):
         node.configure({"metadata.log.max.record.bytes.between.snapshots": "100"})
         await asyncio.to_thread(start, node)
