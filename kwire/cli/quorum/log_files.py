@@ -6,12 +6,16 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from kwire.cli.errors import WrongUsage
+from kwire.cli.screen import screen
 from kwire.quorum_story.log_entry import LONGEST
 from kwire.quorum_story.log_source import LogStory, log_file
+from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
     from kwire.quorum_story.story import StoryEvent, StorySource
@@ -27,7 +31,7 @@ def read_log(path: Path) -> StorySource:
     if path == PIPE:
         sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         return log_file("stdin", _lines(sys.stdin))
-    with _opened(path) as file:
+    with _opened(path) as opened, _shown(opened) as file:
         return log_file(str(path), _lines(file))
 
 
@@ -90,6 +94,23 @@ def _opened(path: Path) -> TextIO:
         return path.open(encoding="utf-8", errors="surrogateescape", newline="\n")
     except OSError as error:
         raise WrongUsage(f"--log {path}: {error.strerror}.") from error
+
+
+@contextmanager
+def _shown(file: TextIO) -> Iterator[TextIO]:
+    """Show on a terminal's stderr how much of a file is read."""
+    console = screen(stderr=True)
+    if not console.is_terminal:
+        yield file
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as bar:
+        size = os.fstat(file.fileno()).st_size
+        name = f"reading {harmless(Path(file.name).name)}"
+        with bar.wrap_file(file.buffer, total=size, description=name) as counted:
+            yield TextIOWrapper(counted, encoding="utf-8", errors="surrogateescape", newline="\n")
 
 
 def _lines(file: TextIO) -> Iterator[str]:

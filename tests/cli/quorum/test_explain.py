@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli.command import KWIRE, Command
+from tests.support.cli.terminal import session
 from tests.support.doctor.controllers import controllers_beside
 from tests.support.paths import ROOT
 
@@ -51,6 +52,12 @@ def test_the_answer_stands_first_with_evidence_and_remedy(kwire: Command, log: P
     assert any(line.strip() == f"- {log}:3" for line in rest)
     assert "  > kwire quorum check" in rest
     assert r"not understood: [RaftManager id=1] Frobnicated \x1b[2J" in run.out
+
+
+def test_a_terminal_shows_how_much_of_a_log_is_read(log: Path) -> None:
+    with session("quorum", "explain", "--log", str(log), term="xterm") as (terminal, _):
+        terminal.shows("reading server.log")
+        terminal.shows("Controller 1 led in epoch 4")
 
 
 def test_json_has_the_story(kwire: Command, log: Path) -> None:

@@ -49,11 +49,11 @@ class Terminal:
 
 
 @contextmanager
-def session(*words: str) -> Iterator[tuple[Terminal, int]]:
+def session(*words: str, term: str = "dumb") -> Iterator[tuple[Terminal, int]]:
     """Start a command; yield its terminal and its process id."""
     pid, fd = pty.fork()
     if pid == 0:
-        environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
+        environment = {**os.environ, "TERM": term, "NO_COLOR": "1"}
         os.execve(KWIRE, ["kwire", *words], environment)
     try:
         yield Terminal(fd), pid
