@@ -55,7 +55,8 @@ def files_at(path: Path, *, mode: int = PRIVATE, shows_secrets: bool = False) ->
         if not path.exists():
             set_aside(path)
         return CaptureFiles.single(path, mode=mode, shows_secrets=shows_secrets)
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    # To the microsecond: a proxy may be killed and started again within a second.
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     now = time.monotonic()
     return CaptureFiles.numbered(path, stamp, now=now, mode=mode, shows_secrets=shows_secrets)
 

@@ -79,6 +79,11 @@ def test_a_folder_gets_numbered_files_and_two_recordings_have_two_ids(tmp_path: 
     assert len(recorded(tmp_path)) == 6
 
 
+def test_recordings_of_one_second_have_names_of_their_own(tmp_path: Path) -> None:
+    with Recorder(files_at(tmp_path)), Recorder(files_at(tmp_path)):
+        assert len(list(tmp_path.glob(".capture-*-00000.avro.part"))) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
