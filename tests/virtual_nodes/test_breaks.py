@@ -9,7 +9,12 @@ from tests.support.seed import SEED
 from virtual_nodes.all_scenarios import ALL_BREAKS, ALL_SCENARIOS
 from virtual_nodes.play import play
 
-COSTLY = {"brokers_come_and_go", "migration_in_each_state"}
+COSTLY = {
+    "broken_handshakes",
+    "brokers_come_and_go",
+    "certificates_renewed",
+    "migration_in_each_state",
+}
 """Scenarios whose histories take more than a second of CPU."""
 
 BY_THEIR_SEEDS = [

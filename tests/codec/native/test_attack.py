@@ -33,6 +33,7 @@ def test_an_object_may_change_while_it_is_written() -> None:
     assert attack.meddled(100) == 100
 
 
+@pytest.mark.java
 def test_an_object_may_be_changed_by_another_thread() -> None:
     assert attack.threads(0.5) > 0
 
