@@ -13,7 +13,13 @@ from tests.support.bombs import YAML_BOMBS
 
 
 @pytest.mark.parametrize("text", YAML_BOMBS.values(), ids=list(YAML_BOMBS))
-@pytest.mark.parametrize("bounds", [COMMAND_BOUNDS, FILE_BOUNDS], ids=["command", "file"])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        pytest.param(COMMAND_BOUNDS, id="command"),
+        pytest.param(FILE_BOUNDS, id="file", marks=pytest.mark.costly),
+    ],
+)
 def test_a_bomb_is_refused_in_a_line_and_takes_no_memory(text: str, bounds: Bounds) -> None:
     tracemalloc.start()
     try:
