@@ -26,18 +26,16 @@ def losses(plan: RecoveryPlan) -> Iterator[str]:
     if plan.is_done:
         return  # the voters in force are those that it made, and tell nothing of the ones before
     chosen, in_force = plan.chosen, plan.chosen.voter_ids
-    here = len(in_force) - len(plan.lost_ids)
+    number = len(in_force) - len(plan.lost_ids)
+    here = f"{number} of {count(len(in_force), 'voter')} {'is' if number == 1 else 'are'} here"
     # 1.
     if plan.has_majority:
-        is_here = "is here" if here == 1 else "are here"
-        voters = count(len(in_force), "voter")
-        yield f"nothing that was acknowledged: {here} of {voters} {is_here}"
+        yield f"nothing that was acknowledged: {here}"
     # 2.
     else:
         yield (
-            f"acknowledged changes may be missing: {here} of {count(len(in_force), 'voter')}"
-            f" {'is' if here == 1 else 'are'} here, and the others may have acknowledged more after"
-            f" offset {chosen.end.offset - 1}"
+            f"acknowledged changes may be missing: {here}, and the others may have acknowledged"
+            f" more after offset {chosen.end.offset - 1}"
         )
         proved = min(chosen.committed.offset, chosen.end.offset)
         if proved < chosen.end.offset:

@@ -56,7 +56,7 @@ class SurvivorComparison:
 class RecoveryPlan:
     """The survivors as voters, and what that takes.
 
-    epoch: of the new record. lost: voters in force that are not among the survivors. is_done: the
+    epoch: of the new record. lost_ids: of voters in force that are no survivors. is_done: the
     chosen survivor's log ends with this voter set already. static: the voters are named by
     controller.quorum.voters of every node, and no record can change them (kraft.version 0).
     """
@@ -66,7 +66,6 @@ class RecoveryPlan:
     comparisons: tuple[SurvivorComparison, ...]
     voters: tuple[Voter, ...]
     epoch: int
-    lost: tuple[Voter, ...]
     lost_ids: frozenset[int]
     is_done: bool
     static: bool
@@ -127,7 +126,6 @@ def plan_recovery(
         comparisons=comparisons,
         voters=voters,
         epoch=epoch,
-        lost=tuple(voter for voter in chosen.voters if voter.voter_id not in ids),
         lost_ids=chosen.voter_ids - ids,
         is_done=_is_done(chosen, voters, ordered),
         static=static,
@@ -315,6 +313,6 @@ def _is_done(chosen: Survivor, voters: tuple[Voter, ...], survivors: Sequence[Su
 
 
 def voter_text(voter: Voter) -> str:
-    """Return `3001@CONTROLLER://host:9093 (directory id …)`."""
+    """Return `3001@CONTROLLER://host:9093 (directory …)`."""
     endpoints = ",".join(f"{item.name}://{item.host}:{item.port}" for item in voter.endpoints)
     return f"{voter.voter_id}@{endpoints} (directory {uuid_text(voter.voter_directory_id)})"
