@@ -102,6 +102,6 @@ def check_none_runs(plan: RecoveryPlan, asked: Iterable[AskedController]) -> Non
         )
     # 3.
     raise RecoveryRefused(
-        f"{ids_text('controller', running)} answer{'s' * (len(running) == 1)}, but"
-        " the directory is not among those given: stop it, and give that as well"
+        f"{ids_text('controller', running)} answer{'s' * (len(running) == 1)}: stop what runs, and"
+        " give its directory as well"
     )
