@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from kwire.quorum_story.cause import CauseRole
@@ -95,14 +96,7 @@ def _ended(reign: Reign, following: Reign | None, events: Sequence[StoryEvent]) 
         return reign
     found = sorted(own, key=_rank) + sorted(others, key=_rank)
     unique = {(event.cause_id, event.node_id): event for event in reversed(found)}
-    ended_by = tuple(reversed(unique.values()))
-    return Reign(
-        epoch=reign.epoch,
-        leader_id=reign.leader_id,
-        began=reign.began,
-        evidence=reign.evidence,
-        ended_by=ended_by,
-    )
+    return replace(reign, ended_by=tuple(reversed(unique.values())))
 
 
 def _rank(event: StoryEvent) -> tuple[bool, int]:

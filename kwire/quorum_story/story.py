@@ -143,11 +143,6 @@ class Story:
     notes: tuple[str, ...] = ()
     not_understood: tuple[StoryEvent, ...] = ()
 
-    @property
-    def cause_ids(self) -> tuple[str, ...]:
-        """The ids of all causes that were seen."""
-        return tuple(summary.cause.id for summary in self.causes)
-
     def answer(self, question: str, node_id: int | None = None) -> StoryAnswer | None:
         """Return the answer to `elections`, or to `ready` of a node; None if there is none."""
         for answer in self.answers:

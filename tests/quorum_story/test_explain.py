@@ -134,7 +134,7 @@ def test_a_process_that_was_stopped_was_not_killed() -> None:
         log.at(1 + second, "working")
     log.at(20, "Terminating process due to signal SIGTERM")
     log.at(100, "Registered signal handlers for TERM, INT, HUP")
-    assert told(log).cause_ids == ("stop.signal",)
+    assert [summary.cause.id for summary in told(log).causes] == ["stop.signal"]
 
 
 def test_a_node_that_finds_no_leader_is_not_ready() -> None:
