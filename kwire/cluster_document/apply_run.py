@@ -150,6 +150,6 @@ _RUN: Mapping[OperationRow, _Run] = MappingProxyType(
         registry.ALTER_USER_SCRAM_CREDENTIALS: lambda driver, steps: alter_user_scram_credentials(
             driver, steps.values()
         ),
-        registry.CREATE_ACLS: lambda driver, steps: create_acls(driver, steps),
+        registry.CREATE_ACLS: create_acls,
     }
 )

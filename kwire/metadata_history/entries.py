@@ -14,7 +14,6 @@ from kwire.batches.metadata_records import VersionedRecord
 from kwire.configs.hidden_values import is_hidden
 from kwire.image.changes import MetadataChanges, TopicChange, ValueChange
 from kwire.image.features import ZkMigrationState
-from kwire.image.partition import PartitionRegistration
 from kwire.image.scram import MECHANISMS, ScramCredential, ScramUser
 from kwire.image.topics import TopicImage
 from kwire.messages.config_resource import ConfigResource
@@ -68,7 +67,7 @@ def entries(changes: MetadataChanges, wanted: Callable[[str], bool]) -> Iterator
     for controller_id, controller in changes.controllers.items():
         yield from _differing(f"/controllers/{controller_id}", controller, render.controller_value)
     if changes.producer_ids is not None:
-        yield from _differing("/producerIds/nextProducerId", changes.producer_ids, _number)
+        yield from _differing("/producerIds/nextProducerId", changes.producer_ids, int)
 
 
 def voter_entries(before: VotersRecord | None, after: VotersRecord) -> Iterator[Entry]:
@@ -101,15 +100,11 @@ def _topic(change: TopicChange, wanted: Callable[[str], bool]) -> Iterator[Entry
     for number, partition in change.partitions.items():
         path = f"/partitions/{change.name}-{number}"
         if wanted(path):
-            yield from _differing(path, partition, _partition_value)
+            yield from _differing(path, partition, render.partition_value)
 
 
 def _topic_value(topic: TopicImage) -> dict[str, Any]:
     return {"id": uuid_text(topic.id), "partitions": len(topic.partitions)}
-
-
-def _partition_value(partition: PartitionRegistration) -> render.Structure:
-    return render.partition_value(partition)
 
 
 def _configs(resource: ConfigResource, change: ValueChange[Mapping[str, str]]) -> Iterator[Entry]:
@@ -146,10 +141,6 @@ def _credential(user: ScramUser, change: ValueChange[ScramCredential]) -> Iterat
 
 def _migration(state: int) -> str:
     return render.enum_name(ZkMigrationState, state)
-
-
-def _number(number: int) -> int:
-    return number
 
 
 def _differing(path: str, change: ValueChange[Any], value: Callable[[Any], Any]) -> Iterator[Entry]:
