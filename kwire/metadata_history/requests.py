@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from math import inf
 
 from kwire.capture import CaptureRecord, Damage
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
@@ -89,8 +88,6 @@ class RecordedRequests:
     """The requests of captures that change metadata. damages: what of the captures is not read."""
 
     damages: list[Damage] = field(default_factory=list)
-    begin: float = inf
-    end: float = -inf
     _by_path: defaultdict[str, list[tuple[Claim, _Recorded]]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -105,7 +102,6 @@ class RecordedRequests:
             if isinstance(event, Damage):
                 found.damages.append(event)
                 continue
-            found.begin, found.end = min(found.begin, event.at), max(found.end, event.at)
             if isinstance(event, Flow):
                 found._add(DecodedFlow(event))
         return found
