@@ -184,9 +184,8 @@ def _observed(
                 max_timestamp=token.max_timestamp,
             )
             for id, token in sorted(image.delegation_tokens.by_id.items())
-            # Brokers count the requester and the renewers (Java: TokenInformation.ownerOrRenewer).
-            if asked is None
-            or not asked.isdisjoint((token.owner, token.requester, *token.renewers))
+            # Brokers count the requester and the renewers, too.
+            if asked is None or not asked.isdisjoint(token.parties)
         ),
     )
 

@@ -22,6 +22,11 @@ class DelegationToken(Struct, frozen=True, kw_only=True):
     max_timestamp: int
     expiration_timestamp: int
 
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """Its owner, requester and renewers (Java: TokenInformation.ownerOrRenewer)."""
+        return (self.owner, self.requester, *self.renewers)
+
     def record(self, id: str) -> VersionedRecord:
         """Return the DelegationTokenRecord of it."""
         record = DelegationTokenRecord(

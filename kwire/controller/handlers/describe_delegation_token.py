@@ -46,25 +46,19 @@ def handle(request: DescribeDelegationTokenRequest, context: ControllerContext) 
     tokens = [
         _described(id, token, token_hmac(secret, id), context.version)
         for id, token in sorted(context.image.delegation_tokens.by_id.items())
-        if (owners is None or not owners.isdisjoint(_parties(token)))
-        and _may_see(id, token, context)
+        if (owners is None or not owners.isdisjoint(token.parties)) and _may_see(id, token, context)
     ]
     return ControllerResult(response=DescribeDelegationTokenResponse(tokens=tokens))
 
 
 def _may_see(id: str, token: DelegationToken, context: ControllerContext) -> bool:
     # 4.
-    if context.principal in _parties(token):
+    if context.principal in token.parties:
         return True
     permits = context.access.permits
     return permits(AclOperation.DESCRIBE, AclResourceType.DELEGATION_TOKEN, id) or permits(
         AclOperation.DESCRIBE_TOKENS, AclResourceType.USER, token.owner
     )
-
-
-def _parties(token: DelegationToken) -> tuple[str, ...]:
-    """Return who may see a token in any case (Java: TokenInformation.ownerOrRenewer)."""
-    return (token.owner, token.requester, *token.renewers)
 
 
 def _described(
