@@ -47,11 +47,11 @@ from kwire.text.ids import uuid_text
 class StoredCredential(DocumentCredential):
     """A SCRAM credential of a cluster, whose key can be compared; it is not written."""
 
-    key: str = Field(exclude=True, repr=False)
+    key: str | None = Field(exclude=True, repr=False)
 
     @property
-    def fingerprint(self) -> str:
-        """A short hash of the key that the cluster has."""
+    def fingerprint(self) -> str | None:
+        """A short hash of the key that the cluster has; None to compare without."""
         return self.key
 
 
@@ -79,8 +79,8 @@ def document_of(
             fields[section] = build(metadata)
     if not only or DocumentSection.TOPICS in only:
         fields[DocumentSection.TOPICS] = _topics(metadata, assignments)
-    if keys and DocumentSection.SCRAM in fields:
-        fields[DocumentSection.SCRAM] = _scram_with_keys(metadata)
+    if not only or DocumentSection.SCRAM in only:
+        fields[DocumentSection.SCRAM] = _scram(metadata, keys)
     return ClusterDocument(**fields)
 
 
@@ -192,28 +192,16 @@ def _entity_order(quota: DocumentQuota) -> list[tuple[str, bool, str]]:
     return [_part_order(part) for part in quota.entity.items()]
 
 
-def _scram(metadata: StoredMetadata) -> tuple[DocumentCredential, ...]:
-    credentials = metadata.image.scram.credentials
-    return tuple(
-        DocumentCredential(
-            user=user.name,
-            mechanism=MECHANISMS.get(user.mechanism, str(user.mechanism)),
-            iterations=credentials[user].iterations,
-        )
-        for user in sorted(credentials, key=lambda user: (user.name, user.mechanism))
-    )
-
-
-def _scram_with_keys(metadata: StoredMetadata) -> tuple[StoredCredential, ...]:
+def _scram(metadata: StoredMetadata, keys: bool) -> tuple[StoredCredential, ...]:
     credentials = metadata.image.scram.credentials
     return tuple(
         StoredCredential(
             user=user.name,
             mechanism=MECHANISMS.get(user.mechanism, str(user.mechanism)),
-            iterations=credential.iterations,
-            key=stored_key_fingerprint(credential.stored_key),
+            iterations=credentials[user].iterations,
+            key=stored_key_fingerprint(credentials[user].stored_key) if keys else None,
         )
-        for user, credential in credentials.items()
+        for user in sorted(credentials, key=lambda user: (user.name, user.mechanism))
     )
 
 
@@ -251,7 +239,6 @@ _SECTIONS: Mapping[DocumentSection, Callable[[StoredMetadata], object]] = Mappin
         DocumentSection.FEATURES: _features,
         DocumentSection.CONFIGS: _configs,
         DocumentSection.QUOTAS: _quotas,
-        DocumentSection.SCRAM: _scram,
         DocumentSection.ACLS: _acls,
     }
 )
