@@ -11,7 +11,7 @@ ConnectionFailed
 LocalError
 ├── ReadOnly                    the client may not change anything; nothing was sent
 ├── NodeNotFound                the cluster has no node of this id
-├── ClusterIdNotTold            the controllers may or can not tell their cluster's id
+├── ClusterIdNotTold            the controllers do not tell the id of their cluster
 ├── ReplicaNotFound             the broker has no replica of this partition
 └── WrongGroupType              the group is not of the type that was described
 KwireError

@@ -32,7 +32,7 @@ def recover(
         help="The directories of the controllers that are left, each with its metadata log.",
     ),
     survivor: list[str] = repeated(
-        "--survivor", metavar="ID=DIRECTORY", help="The same, for a copy: of this controller."
+        "--survivor", metavar="ID=DIRECTORY", help="A copy of the directory of this controller."
     ),
     endpoint: list[str] = repeated(
         "--endpoint",
@@ -40,7 +40,7 @@ def recover(
         help="A controller's new address, also ID=LISTENER://HOST:PORT.",
     ),
     broker: list[Path] = repeated(
-        "--broker", metavar="DIRECTORY", help="A broker, to see if it has read further."
+        "--broker", metavar="DIRECTORY", help="A broker's directory, to see if it has read further."
     ),
     command_config: Path | None = option(
         "--command-config", metavar="FILE", help="TLS and SASL of the controllers that are asked."
