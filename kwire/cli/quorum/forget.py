@@ -13,6 +13,7 @@ from kwire.cli.errors import CommandFailed
 from kwire.cli.options import argument, flag
 from kwire.cli.output import Column, Output, Table
 from kwire.cli.quorum.voters import controllers_of
+from kwire.text.phrases import ids_text
 from kwire.text.untrusted import harmless
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ def unregister_controller(
     kwire quorum forget 3003 --disarm --bootstrap-controller localhost:9093
     """
     ids = list(dict.fromkeys(node_ids))
-    listed = ", ".join(map(str, ids))
     if disarm:
         _disarm(cluster, output, ids, yes=yes)
         return
@@ -60,7 +60,7 @@ def unregister_controller(
         for node_id in ids:
             _refuse_participant(quorum, node_id)
 
-    question = f"Forget the registration of controller {listed}?"
+    question = f"Forget the registration of {ids_text('controller', ids)}?"
     check_answerable(question, yes=yes)
     if not force:
         cluster.run(check)
@@ -117,9 +117,7 @@ def _refuse_participant(quorum: QuorumInfo, node_id: int) -> None:
 
 def _disarm(cluster: ClusterOptions, output: Output, node_ids: list[int], *, yes: bool) -> None:
     """Register controllers anew with what the voters support; print the versions that change."""
-    question = (
-        f"Register controller {', '.join(map(str, node_ids))} anew, with what the voters support?"
-    )
+    question = f"Register {ids_text('controller', node_ids)} anew, with what the voters support?"
     check_answerable(question, yes=yes)
     planned = cluster.run(lambda admin: _planned(cluster, admin, node_ids))
     for plan in planned:
