@@ -9,7 +9,7 @@ import pytest
 from kwire.quorum_story.explain import explain
 from kwire.quorum_story.log_source import log_file
 from stuck_quorums import disks
-from stuck_quorums.bench import Bench, Shown
+from stuck_quorums.bench import Bench, NodeLogs
 from stuck_quorums.states import OWN, SHARED, STATES, State
 
 BY_DAY = ("leader_without_majority", "leader_is_silent", "leader_is_stopped", "locked")
@@ -19,9 +19,9 @@ DISKS = (disks.disk_full.__name__, disks.read_only.__name__)
 pytestmark = pytest.mark.usefixtures("kafka")
 
 
-def missing(state: State, shown: Shown) -> set[str]:
+def missing(state: State, logs: NodeLogs) -> set[str]:
     """The causes of a state that are not found in the logs, whole as the nodes wrote them."""
-    sources = [log_file(f"{node}.log", log.splitlines()) for node, log in shown.logs.items()]
+    sources = [log_file(f"{node}.log", log.splitlines()) for node, log in logs.items()]
     causes = {event.cause.id for event in explain(sources).events if event.cause is not None}
     return set(state.causes) - causes
 
