@@ -142,10 +142,3 @@ class Story:
     answers: tuple[StoryAnswer, ...]
     notes: tuple[str, ...] = ()
     not_understood: tuple[StoryEvent, ...] = ()
-
-    def answer(self, question: str, node_id: int | None = None) -> StoryAnswer | None:
-        """Return the answer to `elections`, or to `ready` of a node; None if there is none."""
-        for answer in self.answers:
-            if answer.question == question and node_id in (None, answer.node_id):
-                return answer
-        return None
