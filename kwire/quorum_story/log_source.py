@@ -156,13 +156,15 @@ class _ProcessRun:
             self._ended = True
         if _READY in entry.text:
             yield _event(StoryKind.READY, entry, "has started")
+        self._last = entry
+        self._entries += 1
+        if self._changes.is_repeated(entry):
+            return
         yield from self._raft(entry)
         yield from self._cause(entry)
         for details in self._changes.back(entry):
             cause = BY_ID["join.by-itself"]
             yield _event(StoryKind.CAUSE, entry, "", cause=cause, details=details)
-        self._last = entry
-        self._entries += 1
 
     def _start(self, entry: LogEntry) -> Iterator[StoryEvent]:
         is_first = _PROCESS in entry.text

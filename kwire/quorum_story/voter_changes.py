@@ -18,11 +18,26 @@ _KEY = re.compile(r"VoterNode\(voterKey=ReplicaKey\(id=(\d+), directoryId=([\w-]
 
 
 class VoterChanges:
-    """Remembers the voters that left."""
+    """Remembers the voters that left, and each voter set with its offset."""
 
     def __init__(self) -> None:
+        self._sets: set[str] = set()
         self._voters: set[tuple[str, str]] = set()
         self._left: dict[tuple[str, str], int] = {}
+
+    def is_repeated(self, entry: LogEntry) -> bool:
+        """Return True for a voter set that came before, at the same offset.
+
+        A node that starts reads its log again and names each set in it
+        (KRaftControlRecordStateMachine). A line that was cut before the offset is none.
+        """
+        voter_set = entry.text.partition(LATEST)[2]
+        if " at offset " not in voter_set:
+            return False
+        if voter_set in self._sets:
+            return True
+        self._sets.add(voter_set)
+        return False
 
     def back(self, entry: LogEntry) -> Iterator[Mapping[str, str]]:
         """Yield voter and seconds for each that is back soon after it left."""

@@ -10,12 +10,12 @@ from kwire.quorum_story.voter_changes import LATEST, VoterChanges
 OLD, NEW = "xoZrnV3LRJyGGrIAjojYHw", "TFbonfnKSa-gjtSruuwLAw"
 
 
-def entry(time: int, *voters: tuple[int, str]) -> LogEntry:
+def entry(time: int, *voters: tuple[int, str], offset: int = 9) -> LogEntry:
     nodes = ", ".join(
         f"{id}=VoterNode(voterKey=ReplicaKey(id={id}, directoryId={directory}), listeners=...)"
         for id, directory in voters
     )
-    text = f"[RaftManager id=1] {LATEST} VoterSet(voters={{{nodes}}}) at offset 9"
+    text = f"[RaftManager id=1] {LATEST} VoterSet(voters={{{nodes}}}) at offset {offset}"
     return LogEntry(
         source="c1.log", line=1, time=time, dated=True, level="INFO", logger="", text=text
     )
@@ -46,3 +46,12 @@ def test_a_history_that_a_node_reads_at_its_start_is_none() -> None:
 def test_a_voter_that_is_back_much_later_was_added() -> None:
     both, one = ((1, OLD), (4, OLD)), ((1, OLD),)
     assert back(entry(0, *both), entry(60_000, *one), entry(3_660_000, *both)) == []
+
+
+def test_voter_sets_that_a_node_reads_again_at_its_next_start_are_none() -> None:
+    both, one = ((1, OLD), (4, OLD)), ((1, OLD),)
+    changes = VoterChanges()
+    sets = [entry(0, *both, offset=2), entry(60_000, *one, offset=9)]
+    assert [changes.is_repeated(each) for each in sets] == [False, False]
+    assert [changes.is_repeated(each) for each in sets] == [True, True]
+    assert not changes.is_repeated(entry(62_000, *both, offset=12))
