@@ -32,7 +32,9 @@ def recover(
         help="The directories of the controllers that are left, each with its metadata log.",
     ),
     survivor: list[str] = repeated(
-        "--survivor", metavar="ID=DIRECTORY", help="A copy of the directory of this controller."
+        "--survivor",
+        metavar="ID=DIRECTORY",
+        help="An older copy of the directory of this controller.",
     ),
     endpoint: list[str] = repeated(
         "--endpoint",
@@ -118,6 +120,9 @@ def _survivors(
 
 
 def _read(folder: Path, node_id: int | None) -> Survivor:
+    """Read a directory; with a node id, as a copy that is older than the controller's end."""
+    from dataclasses import replace
+
     from kwire.quorum_recovery.apply import is_in_use
     from kwire.quorum_recovery.survivor import read_survivor
 
@@ -126,7 +131,7 @@ def _read(folder: Path, node_id: int | None) -> Survivor:
     found = read_survivor(folder)
     if node_id not in (None, found.node_id):
         raise CommandFailed(f"{folder} is of node {found.node_id}, not of {node_id}")
-    return found
+    return found if node_id is None else replace(found, is_copy=True)
 
 
 def _read_broker(folder: Path, cluster_id: str) -> Survivor:

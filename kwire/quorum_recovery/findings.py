@@ -26,7 +26,7 @@ def losses(plan: RecoveryPlan) -> Iterator[str]:
     if plan.is_done:
         return  # the voters in force are those that it made, and tell nothing of the ones before
     chosen, in_force = plan.chosen, plan.chosen.voter_ids
-    number = len(in_force) - len(plan.lost_ids)
+    number = len(plan.intact_ids)
     here = f"{number} of {count(len(in_force), 'voter')} {'is' if number == 1 else 'are'} here"
     # 1.
     if plan.has_majority:
@@ -149,6 +149,12 @@ def steps(plan: RecoveryPlan) -> Iterator[str]:
     where = f"--bootstrap-controller {addresses or 'HOST:PORT'}"
     if addresses:
         yield f"let controller.quorum.bootstrap.servers of every node name {addresses}"
+    for survivor in plan.survivors:
+        if survivor.is_copy:
+            yield (
+                f"move {survivor.folder} to the machine of controller {survivor.node_id}, in place"
+                " of its metadata directory"
+            )
     yield f"start {ids_text('controller', survivors)}"
     yield f"kwire quorum check {where}"
     if plan.lost_ids:
@@ -171,7 +177,9 @@ def new_addresses(plan: RecoveryPlan) -> list[Address]:
 def voters_line(plan: RecoveryPlan) -> str:
     """Return who votes now, and since when."""
     chosen = plan.chosen
-    here = sorted(chosen.voter_ids - plan.lost_ids)
+    here = sorted(plan.intact_ids)
+    copies = sorted(chosen.voter_ids - plan.lost_ids - plan.intact_ids)
     since = f" since {chosen.voter_sets[-1].position}" if chosen.voter_sets else ""
     found = f"{listed(here)} {'is' if len(here) == 1 else 'are'} here" if here else "none is here"
+    found += f", a copy of {listed(copies)}" if copies else ""
     return f"{ids_text('voter', chosen.voter_ids)}{since}; {found}"

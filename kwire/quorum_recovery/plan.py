@@ -81,11 +81,15 @@ class RecoveryPlan:
         return VotersRecord(voters=list(self.voters))
 
     @property
+    def intact_ids(self) -> frozenset[int]:
+        """The voters in force that have all that they acknowledged: not those of older copies."""
+        intact = {survivor.node_id for survivor in self.survivors if not survivor.is_copy}
+        return self.chosen.voter_ids & intact
+
+    @property
     def has_majority(self) -> bool:
-        """True if the survivors are a majority of the voters in force."""
-        in_force = self.chosen.voter_ids
-        here = in_force & {survivor.node_id for survivor in self.survivors}
-        return len(here) * 2 > len(in_force)
+        """True if the survivors are a majority of the voters in force, copies not counted."""
+        return len(self.intact_ids) * 2 > len(self.chosen.voter_ids)
 
 
 def plan_recovery(
@@ -132,7 +136,7 @@ def plan_recovery(
     )
     # 4.
     if plan.has_majority and not changed and not plan.is_done:
-        raise RecoveryRefused(_needless(sorted(plan.chosen.voter_ids & ids), plan.chosen.voter_ids))
+        raise RecoveryRefused(_needless(sorted(plan.intact_ids), plan.chosen.voter_ids))
     _check_static_election(plan)
     return plan
 
@@ -302,14 +306,17 @@ def _endpoints(
 def _is_done(chosen: Survivor, voters: tuple[Voter, ...], survivors: Sequence[Survivor]) -> bool:
     """Return True if the voters are those of an earlier recovery.
 
-    A leader begins its epoch with a LeaderChangeMessage; only a recovery begins one with voters.
+    A leader begins its epoch with a LeaderChangeMessage; only a recovery begins one with voters. A
+    copy from before it knows nothing of that epoch.
     """
     if not voters:
         ids = frozenset(one.node_id for one in survivors)
         ahead = chosen.state.data.leader_epoch - chosen.end.epoch
         return chosen.voter_ids == ids and ahead >= EPOCHS_AHEAD
     last = chosen.voter_sets[-1] if chosen.voter_sets else None
-    return last is not None and last.voters == voters and last.position in chosen.epochs
+    if last is None or last.voters != voters or last.position not in chosen.epochs:
+        return False
+    return all(one.last_known_epoch >= last.position.epoch for one in survivors)
 
 
 def voter_text(voter: Voter) -> str:

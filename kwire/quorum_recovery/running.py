@@ -93,7 +93,7 @@ def check_none_runs(plan: RecoveryPlan, asked: Iterable[AskedController]) -> Non
         return
     # 2.
     voters = plan.chosen.voter_ids
-    together = voters & (running | survivors)
+    together = (voters & running) | plan.intact_ids
     if len(together) * 2 > len(voters):
         raise RecoveryRefused(
             f"{ids_text('controller', running)} answer{'s' * (len(running) == 1)}; with"

@@ -57,7 +57,8 @@ class Survivor:
     what a crash left half written, and opening the log cuts off. voter_sets: oldest first; empty
     for a static quorum, whose voters quorum-state has. last_leader: the last one that the log has.
     latest_time: the latest of any batch, in milliseconds since 1970; -1 without one. clock_step:
-    the longest way back from the time of a batch to that of a later one, in milliseconds.
+    the longest way back from the time of a batch to that of a later one, in milliseconds. is_copy:
+    it may be older than what the controller had, and acknowledged, at its end.
     """
 
     folder: Path
@@ -74,6 +75,7 @@ class Survivor:
     latest_time: int
     clock_step: int
     image: MetadataImage
+    is_copy: bool = False
 
     @property
     def node_id(self) -> int:
@@ -195,7 +197,10 @@ def _what_is_missing(folder: Path, fs: FileSystem) -> str:
         return f"is a metadata log: give the directory that it lies in, {folder.parent}"
     if fs.is_folder(folder / METADATA_FOLDER):
         return f"has no whole meta.properties beside {METADATA_FOLDER}: copy that as well"
-    return "is not the directory of a node: it has no meta.properties"
+    return (
+        "is not the directory of a node: it has no meta.properties; give what metadata.log.dir of"
+        " its server.properties names, else the first of log.dirs"
+    )
 
 
 @dataclass(slots=True)

@@ -74,18 +74,41 @@ def test_people_read_each_file_the_reason_and_what_may_be_lost(
     run = kwire("storage", "recover", str(first), "--survivor", f"2={second}")
     assert run.code == 0, run.err
     for sentence in (
-        "voters 1, 2, 3, 4 and 5 since offset 2, epoch 1; 1 and 2 are here",
+        "voters 1, 2, 3, 4 and 5 since offset 2, epoch 1; 1 is here, a copy of 2",
         "quorum-state     epoch 3, leader 1, no vote",
         "checkpoint       none: nothing proves a high watermark",
         "controller 1 is chosen as an election would, by the last epoch, then by the offset: its"
         " log ends at offset 19 of epoch 3, that of controller 2 at 15 of epoch 1",
-        "acknowledged changes may be missing: 2 of 5 voters are here, and the others may have"
+        "acknowledged changes may be missing: 1 of 5 voters is here, and the others may have"
         " acknowledged more after offset 18",
         "offsets 0 to 18 may never have been acknowledged, and count from now on",
         "controller 2 alone has offsets 13 to 14 of epoch 1: it drops them when it follows",
+        f"move {second} to the machine of controller 2, in place of its metadata directory",
         f"To do it, add --apply --cluster-id {CLUSTER}",
     ):
         assert sentence in run.out
+
+
+def test_an_older_copy_makes_no_majority(kwire: Command, first: Path, tmp_path: Path) -> None:
+    second = make_controller(tmp_path / "c2", 2, epochs={1: 10})
+    run = kwire("storage", "recover", str(first), "--survivor", f"2={second}", "--json")
+    assert run.code == 0, run.err
+    assert [voter["controllerId"] for voter in run.json["voters"]] == [1, 2]
+    assert run.json["losses"][0].startswith(
+        "acknowledged changes may be missing: 1 of 3 voters is here"
+    )
+
+
+def test_a_copy_from_before_a_recovery_is_recovered_again(
+    kwire: Command, first: Path, tmp_path: Path
+) -> None:
+    second = make_controller(tmp_path / "c2", 2, epochs={1: 10})
+    older = shutil.copytree(second, tmp_path / "older")
+    survivors = ("storage", "recover", str(first), "--survivor")
+    assert kwire(*survivors, f"2={second}", *APPLY).code == 0
+    assert kwire(*survivors, f"2={second}", "--json").json["alreadyDone"]
+    run = kwire(*survivors, f"2={older}", "--json")
+    assert not run.json["alreadyDone"]
 
 
 def test_applying_backs_up_appends_the_voters_and_is_done_the_second_time(

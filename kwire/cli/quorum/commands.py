@@ -5,7 +5,9 @@ from __future__ import annotations
 from kwire.cli.lazy import command_group
 
 app = command_group(
-    "Describe the metadata quorum and change its voters (KIP-853).",
+    "Describe the metadata quorum and change its voters (KIP-853).\n\n"
+    "If it is stuck: kwire quorum explain. If the disks of most voters are lost, or no address is"
+    " right: kwire storage recover.",
     {
         "status": "kwire.cli.quorum.describe:describe_quorum_status",
         "replication": "kwire.cli.quorum.describe:describe_quorum_replication",
