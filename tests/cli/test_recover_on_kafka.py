@@ -94,6 +94,40 @@ def test_one_of_three_controllers_is_enough_to_serve_again(
 
 
 @by_version
+def test_an_older_copy_of_a_lost_disk_votes_again(
+    own_cluster: OwnCluster, kwire: Command, version: str, tmp_path: Path
+) -> None:
+    layout = Layout(
+        controllers=(3000, 3001, 3002), brokers=(1,), version=version, properties=AUTHORIZER
+    )
+    with own_cluster(layout) as cluster:
+        nodes = cluster.nodes
+        nodes[3001].kill()
+        copy = shutil.copytree(_data(nodes[3001]), tmp_path / "copy")
+        _fill(cluster, kwire)  # none of it is in the copy
+        for node in nodes.values():
+            node.kill()
+        data = _data(nodes[3000])
+        before = read_metadata_folder(data).image
+        for lost in (3001, 3002):
+            shutil.rmtree(_data(nodes[lost]))
+        survivors = (str(data), "--survivor", f"3001={copy}")
+        apply = ("--apply", "--cluster-id", cluster.cluster_id, "--json")
+        run = kwire("storage", "recover", *survivors, *apply)
+        assert run.code == 0, run.err
+        assert "1 of 3 voters is here" in run.json["losses"][0]
+        shutil.move(copy, _data(nodes[3001]))
+        for node_id in (3000, 3001):
+            nodes[node_id].start()
+        for node_id in (3000, 3001):
+            nodes[node_id].wait_until_served()
+        nodes[1].start()
+        nodes[1].wait_until_it_lists(1)
+        assert set(current_voters(cluster)) == {3000, 3001}
+        _check_served(cluster, kwire, before)
+
+
+@by_version
 def test_three_controllers_at_new_addresses_find_each_other_again(
     own_cluster: OwnCluster, kwire: Command, version: str
 ) -> None:
