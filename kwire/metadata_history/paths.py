@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 
+from kwire.errors import InvalidValue
 from kwire.shell.paths import components, glob_pattern
-from kwire.shell.short_paths import whole_path
+from kwire.shell.short_paths import FOLDERS, PARTITIONS, whole_path
 
 _TOPICS = ["image", "topics", "byName"]
+_ROOTS = ("image", "raft")
 
 
 class PathFilter:
     """Chooses paths at or below one. A topic's path stands for its configuration, too.
 
-    Raises InvalidValue for a glob that is none.
+    Raises InvalidValue for a glob that is none, and where no path begins like this.
     """
 
     def __init__(self, path: str) -> None:
         names = whole_path(components(path))
+        if names and names[0] not in _ROOTS and glob_pattern(names[0]) is None:
+            first = ", ".join(f"/{name}" for name in sorted((*FOLDERS, PARTITIONS)))
+            raise InvalidValue(f"no path begins with /{names[0]}; these do: {first}")
         chosen = [_pattern(names)]
         if names[:3] == _TOPICS and len(names) == len(_TOPICS) + 1:
             chosen.append(_pattern(["image", "configs", f"TOPIC:{names[3]}"]))

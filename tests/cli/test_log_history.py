@@ -56,6 +56,13 @@ def test_whole_paths_and_globs_are_those_of_the_shell(kwire: Command, path: str)
     assert kwire("shell", "-d", LOG, "--at", "29", "cat", own).code == 1
 
 
+@pytest.mark.parametrize("command", ["history", "blame"])
+def test_a_path_that_cannot_have_been_meant_is_wrong_usage(kwire: Command, command: str) -> None:
+    run = kwire("log", command, "/topcs/orders", "-d", LOG)
+    assert run.code == 2
+    assert run.error.startswith("no path begins with /topcs; these do: /acls, /brokers, ")
+
+
 def test_people_get_a_table(kwire: Command) -> None:
     run = kwire("log", "history", "/quotas", "-d", LOG)
     lines = [line.split() for line in run.out.splitlines()]
