@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -47,11 +47,11 @@ from kwire.text.ids import uuid_text
 class StoredCredential(DocumentCredential):
     """A SCRAM credential of a cluster, whose key can be compared; it is not written."""
 
-    key: str | None = Field(exclude=True, repr=False)
+    key: str = Field(exclude=True, repr=False)
 
     @property
-    def fingerprint(self) -> str | None:
-        """A short hash of the key that the cluster has; None to compare without."""
+    def fingerprint(self) -> str:
+        """A short hash of the key that the cluster has."""
         return self.key
 
 
@@ -80,7 +80,7 @@ def document_of(
     if not only or DocumentSection.TOPICS in only:
         fields[DocumentSection.TOPICS] = _topics(metadata, assignments)
     if not only or DocumentSection.SCRAM in only:
-        fields[DocumentSection.SCRAM] = _scram(metadata, keys)
+        fields[DocumentSection.SCRAM] = tuple(_scram(metadata, keys))
     return ClusterDocument(**fields)
 
 
@@ -192,17 +192,19 @@ def _entity_order(quota: DocumentQuota) -> list[tuple[str, bool, str]]:
     return [_part_order(part) for part in quota.entity.items()]
 
 
-def _scram(metadata: StoredMetadata, keys: bool) -> tuple[StoredCredential, ...]:
+def _scram(metadata: StoredMetadata, keys: bool) -> Iterator[DocumentCredential]:
     credentials = metadata.image.scram.credentials
-    return tuple(
-        StoredCredential(
-            user=user.name,
-            mechanism=MECHANISMS.get(user.mechanism, str(user.mechanism)),
-            iterations=credentials[user].iterations,
-            key=stored_key_fingerprint(credentials[user].stored_key) if keys else None,
-        )
-        for user in sorted(credentials, key=lambda user: (user.name, user.mechanism))
-    )
+    for user in sorted(credentials, key=lambda user: (user.name, user.mechanism)):
+        credential = credentials[user]
+        facts: dict[str, Any] = {
+            "user": user.name,
+            "mechanism": MECHANISMS.get(user.mechanism, str(user.mechanism)),
+            "iterations": credential.iterations,
+        }
+        if keys:
+            yield StoredCredential(**facts, key=stored_key_fingerprint(credential.stored_key))
+        else:
+            yield DocumentCredential(**facts)
 
 
 def _acls(metadata: StoredMetadata) -> tuple[DocumentAcl, ...]:
