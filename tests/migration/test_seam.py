@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 WITHOUT = """
 import asyncio, importlib, pkgutil, sys
 
@@ -37,6 +39,7 @@ asyncio.run(lead())
 """
 
 
+@pytest.mark.costly
 def test_every_other_room_works_without_it() -> None:
     run = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
     assert run.stdout == "3000\n", run.stderr

@@ -121,6 +121,7 @@ def decided_in(output: Path) -> set[str]:
     return decided
 
 
+@pytest.mark.costly
 def test_a_writer_that_is_killed_at_any_step_leaves_no_half(tmp_path: Path) -> None:
     output, _ = writer(tmp_path, "killed", 1, "killed").communicate()
     *killed, (last, code) = (line.split() for line in output.splitlines())
