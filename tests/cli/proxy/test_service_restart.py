@@ -8,6 +8,7 @@ import pytest
 
 from kwire.capture import RESPONSE, CaptureRecord, read_capture
 from kwire.errors import FileError
+from real_kafka import free_port
 from tests.support.cli.proxy_process import ANSWER, PATIENCE
 from tests.support.cli.service_process import GatedNode, ask, listener, running, service, write
 from tests.support.eventually import eventually_blocking
@@ -28,10 +29,13 @@ def test_a_kept_address_is_listened_at_again(
     gated_node: GatedNode, tmp_path: Path, number: signal.Signals
 ) -> None:
     """Also one of a listener that is not configured any more."""
-    other = listener(gated_node.address, 2)
+    # Of ports that the system gives, another process may have one when it is wanted again.
+    first, other = (
+        listener(gated_node.address, node, f"127.0.0.1:{free_port()}") for node in (1, 2)
+    )
     kept = {"rewrite_endpoints": True, "address_file": "addresses.yaml"}
     file = tmp_path / "kwire-proxy.yaml"
-    with running(write(file, service(listener(gated_node.address), other, **kept))) as run:
+    with running(write(file, service(first, other, **kept))) as run:
         addresses = {run.listening(), run.listening()}
         run.next_event("ready")
         run.end(number)
