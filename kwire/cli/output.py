@@ -19,6 +19,7 @@ from kwire.cli.errors import WrongUsage
 from kwire.cli.options import flag, option
 from kwire.cli.screen import columns, is_pipe, screen, table_of
 from kwire.cli.wording import command_words
+from kwire.text.json_numbers import json_numbers
 from kwire.text.times import moment
 from kwire.text.untrusted import harmless
 
@@ -237,7 +238,7 @@ class Output:
 
             _write(yaml.safe_dump(_plain(document), sort_keys=False, allow_unicode=False))
         else:
-            _write(_indented(json.dumps(document)) + "\n")
+            _write(_indented(_json(document)) + "\n")
 
     def say(self, sentence: str) -> None:
         """Print a sentence for people; other forms have it in their rows."""
@@ -348,6 +349,13 @@ def _message(error: Exception) -> str:
     # Without the name of a node's error, which has a column of its own.
     explanation = getattr(error, "explanation", None)
     return command_words(explanation if isinstance(explanation, str) else str(error))
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(document, allow_nan=False)
+    except ValueError:  # JSON has no word for infinity, which a quota may be
+        return json.dumps(json_numbers(document))
 
 
 def _indented(text: str) -> str:

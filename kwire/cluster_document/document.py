@@ -11,7 +11,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, model_validator
 from pydantic.alias_generators import to_camel
 
 from kwire.cluster_document.document_words import (
@@ -29,6 +29,7 @@ from kwire.messages.access_control import (
     PatternType,
 )
 from kwire.net.scram_keys import HASHES
+from kwire.text.json_numbers import json_number
 from kwire.text.yaml_file import Strict
 
 VERSION = 1
@@ -49,7 +50,11 @@ class DocumentSection(StrEnum):
 ConfigValues = Mapping[str, str | None]
 """Values by key; None for a value that is set and not shown."""
 
-Natural = Annotated[int, Field(ge=0)]
+Natural = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Small = Annotated[int, Field(ge=0, le=2**15 - 1)]
+"""Numbers as Kafka's requests have them: one that does not fit would fail a whole batch."""
+
+QuotaValue = Annotated[float, PlainSerializer(json_number, when_used="json")]
 
 
 class _Part(Strict):
@@ -89,7 +94,7 @@ class DocumentTopic(_Part):
     name: str
     id: str | None = None
     partitions: Natural
-    replication_factor: Natural | None = None
+    replication_factor: Small | None = None
     assignments: tuple[tuple[Natural, ...], ...] | None = None
     configs: ConfigValues | None = None
 
@@ -128,7 +133,7 @@ class DocumentQuota(_Part):
     """Client quotas. entity: names by type (`user`, `client-id`, `ip`), None for the default."""
 
     entity: Mapping[str, str | None]
-    quotas: Mapping[str, float]
+    quotas: Mapping[str, QuotaValue]
 
     @property
     def title(self) -> str:
@@ -205,7 +210,7 @@ class ClusterDocument(_Part):
     cluster: DocumentCluster | None = None
     brokers: tuple[DocumentBroker, ...] | None = None
     controllers: tuple[DocumentController, ...] | None = None
-    features: Mapping[str, Natural] | None = None
+    features: Mapping[str, Small] | None = None
     topics: tuple[DocumentTopic, ...] | None = None
     configs: tuple[DocumentConfigs, ...] | None = None
     quotas: tuple[DocumentQuota, ...] | None = None

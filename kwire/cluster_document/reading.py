@@ -28,6 +28,9 @@ _REASONS = {
     "tuple_type": "this must be a list",
     "int_parsing": "this must be a whole number",
     "int_type": "this must be a whole number",
+    "int_parsing_size": "this number is too great",
+    "greater_than_equal": "this number must not be negative",
+    "less_than_equal": "this number is too great",
     "float_parsing": "this must be a number",
     "string_type": "this must be a text: write it in quotes",
 }

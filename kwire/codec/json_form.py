@@ -13,7 +13,6 @@ from __future__ import annotations
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from functools import cache
-from math import isfinite
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -31,6 +30,7 @@ from kwire.codec.constructs import (
 )
 from kwire.codec.declaration import Message
 from kwire.errors import EncodeError
+from kwire.text.json_numbers import json_number
 from kwire.text.untrusted import cut_repr
 
 M = TypeVar("M", bound=Message)
@@ -132,7 +132,7 @@ def _write_value(con: Construct, value: Any, path: str, exact: bool) -> Any:
         case Uuid():
             return urlsafe_b64encode(value.bytes).decode().rstrip("=")
     if con is Float64b:
-        return _write_float(float(value))
+        return json_number(float(value))
     return _read_scalar(con, value, path)
 
 
@@ -156,13 +156,6 @@ def _write_struct(struct: ObjectStruct, obj: Any, path: str, exact: bool) -> dic
         encoded = {str(tag): b64encode(data).decode() for tag, data in obj.unknown_tags.items()}
         written[UNKNOWN_TAGS] = encoded
     return written
-
-
-def _write_float(value: float) -> float | str:
-    """JSON has no word for three values: they are strings, as Jackson prints them."""
-    if isfinite(value):
-        return value
-    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
 def _read(con: Construct, value: Any, path: str) -> Any:

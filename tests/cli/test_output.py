@@ -148,3 +148,10 @@ def test_json_is_that_of_python_s_own_module_whatever_a_name_holds(
     document = {"topics": [{"topic": name, "isr": [1, 2], "elr": [], "of": {}, "at": 1.5}]}
     Output(OutputForm.JSON).print_document(document)
     assert capsys.readouterr().out == json.dumps(document, indent=2) + "\n"
+
+
+def test_a_number_that_json_does_not_have_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"topic": "a", "replicas": [float("nan")], "isInternal": True, "leader": float("inf")}]
+    text = printed(capsys, OutputForm.JSON, Table("topics", COLUMNS, rows))
+    (row,) = json.loads(text, parse_constant=pytest.fail)["topics"]
+    assert (row["replicas"], row["leader"]) == (["NaN"], "Infinity")

@@ -41,6 +41,26 @@ def test_a_document_written_by_hand_needs_no_quotes() -> None:
             "version: 1\ntopics:\n- name: a\n  partitions: many",
             r"line 4: topics\[0\].partitions: this must be a whole number",
         ),
+        (
+            "version: 1\ntopics:\n- {name: a, partitions: 1, replicationFactor: 32768}",
+            r"line 3: topics\[0\].replicationFactor: this number is too great",
+        ),
+        (
+            "version: 1\ntopics:\n- {name: a, partitions: 2147483648}",
+            r"line 3: topics\[0\].partitions: this number is too great",
+        ),
+        (
+            "version: 1\ntopics:\n- {name: a, partitions: 99999999999999999999}",
+            r"line 3: topics\[0\].partitions: this number is too great",
+        ),
+        (
+            "version: 1\ntopics:\n- {name: a, partitions: -1}",
+            r"line 3: topics\[0\].partitions: this number must not be negative",
+        ),
+        (
+            "version: 1\nfeatures: {metadata.version: 32768}",
+            "line 2: features.metadata.version: this number is too great",
+        ),
         ("version: 1\ntopics: 3", "line 2: topics: this must be a list"),
         ("version: 1\nversion: 1", "line 2: 'version' is there twice"),
         ("version: 1\ntopics: [*a]", "line 2: anchors are not taken"),

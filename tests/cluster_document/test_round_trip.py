@@ -140,6 +140,16 @@ def test_any_name_is_a_name(name: str, form: str) -> None:
     assert parse_document(text, "it") == document
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_quota_without_limit_is_read_back(form: str) -> None:
+    quota = {"entity": {"user": "alice"}, "quotas": {"producer_byte_rate": float("inf")}}
+    document = ClusterDocument.model_validate({"version": 1, "quotas": [quota]})
+    text = FORMS[form](document)
+    load = json.JSONDecoder(parse_constant=pytest.fail).decode if form == "json" else yaml.safe_load
+    assert load(text)["quotas"][0]["quotas"] == {"producer_byte_rate": "Infinity"}
+    assert parse_document(text, "it") == document
+
+
 def test_partitions_that_differ_in_their_replicas_are_written_out() -> None:
     id = UUID(int=9)
     partitions = (

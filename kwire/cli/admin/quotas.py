@@ -17,6 +17,7 @@ from kwire.cli.lazy import command_group
 from kwire.cli.options import argument, flag, option
 from kwire.cli.output import Column, Output, Table, dry_run_facts
 from kwire.cli.watching import WATCH, ask_and_show
+from kwire.text.json_numbers import json_number
 
 if TYPE_CHECKING:
     from kwire.admin import AdminClient
@@ -242,5 +243,5 @@ def _number(value: float | None) -> float | int | str | None:
     if value is None:
         return None
     if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return json_number(value)
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
