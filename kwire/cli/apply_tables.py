@@ -24,6 +24,7 @@ from kwire.text.phrases import count
 HIDDEN_VALUE = "(hidden)"
 
 AGAIN = "call kwire apply again"
+MENDED = f"mend that, then {AGAIN}"
 
 WAYS_ON: Mapping[int, str] = MappingProxyType(
     {
@@ -37,6 +38,9 @@ WAYS_ON: Mapping[int, str] = MappingProxyType(
         ErrorCode.INVALID_CONFIG: "mend the value in the document",
         ErrorCode.POLICY_VIOLATION: "mend the document, or the policy of the controllers",
         ErrorCode.INVALID_REQUEST: "mend the entry in the document",
+        ErrorCode.INVALID_TOPIC_EXCEPTION: "mend the name in the document",
+        ErrorCode.INVALID_PARTITIONS: "mend the number in the document",
+        ErrorCode.BROKER_ID_NOT_REGISTERED: "start the broker, or leave its configs out",
     }
 )
 """The way on after a refusal, by its code, where the node's message does not name it."""
@@ -180,5 +184,6 @@ def _state(result: StepResult, *, verified: bool) -> tuple[str, str | None]:
 def _failure(error: KwireError) -> str:
     sentence = command_words(str(getattr(error, "explanation", None) or error))
     if isinstance(error, BrokerError):
-        return f"{sentence.rstrip('.')}; {WAYS_ON.get(error.code, AGAIN)}"
+        way_on = AGAIN if error.retriable else MENDED
+        return f"{sentence.rstrip('.')}; {WAYS_ON.get(error.code, way_on)}"
     return f"{sentence}; {AGAIN}" if isinstance(error, ConnectionFailed) else sentence

@@ -145,6 +145,25 @@ def test_what_is_not_done_is_said_and_ends_with_1(
     assert [f["finalizedLevel"] for f in levels if f["feature"] == "metadata.version"] == [26]
 
 
+def test_a_refusal_for_good_is_not_said_to_need_another_call(
+    kwire: Command, quorum: BackgroundQuorum, file: Path
+) -> None:
+    file.write_text(
+        "version: 1\ntopics:\n- {name: 'a b', partitions: 1}\n- {name: c, partitions: 0}\n"
+        "configs:\n- {type: brokers, name: '77', configs: {log.cleaner.threads: 2}}\n"
+        "features: {strange.version: 3}\n"
+    )
+    run = kwire("apply", str(file), "--features", "--yes", "--json", *at(quorum))
+    assert run.code == 1
+    ways_on = {c["name"]: c["reason"].rpartition("; ")[2] for c in run.json["changes"]}
+    assert ways_on == {
+        "strange.version": "mend that, then call kwire apply again",
+        "a b": "mend the name in the document",
+        "c": "mend the number in the document",
+        "brokers 77": "start the broker, or leave its configs out",
+    }
+
+
 def test_nothing_is_sent_before_all_is_clear(
     kwire: Command, quorum: BackgroundQuorum, file: Path
 ) -> None:
