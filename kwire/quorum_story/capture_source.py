@@ -32,7 +32,10 @@ def recording(path: Path) -> StorySource:
     times: list[int] = []
     problems: list[str] = []
     try:
-        for file in captures_at([path]):
+        files = captures_at([path])
+        if not files:
+            problems.append(f"there is no capture in {path}.")
+        for file in files:
             for event in events(read_capture(file)):
                 if isinstance(event, Damage):
                     problems.append(f"{event}.")

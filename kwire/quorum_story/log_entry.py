@@ -88,14 +88,22 @@ class LogReader:
         self.source = source
         self.lines = 0
         """Lines that were read."""
+        self.pieces = 0
+        """Lines, and pieces of those that are longer than LONGEST."""
+        self._is_cut = False
         self._open: LogEntry | None = None
         self._rest: list[str] = []
         self._nodes: dict[str, int] = {}
         self._days: dict[str, tuple[int, int]] = {}
 
     def read(self, lines: Iterable[str]) -> Iterator[LogEntry]:
-        """Yield the entries that these lines end."""
+        """Yield the entries that these lines end; of a line in pieces, the first one is read."""
         for line in lines:
+            self.pieces += 1
+            was_cut, self._is_cut = self._is_cut, len(line) >= LONGEST and line[-1] != "\n"
+            if was_cut:
+                self._is_cut = line[-1:] != "\n"
+                continue
             self.lines += 1
             stream, text = _unwrapped(line.rstrip("\r\n")[:LONGEST])
             entry = self._entry(stream, text)

@@ -77,7 +77,7 @@ class LogStory:
     @property
     def is_something_else(self) -> bool:
         """True if so many lines fit no layout that it is not worth to read on."""
-        return not self._entries and self._reader.lines > STRANGE
+        return not self._entries and self._reader.pieces > STRANGE
 
     def read(self, lines: Iterable[str]) -> Iterator[StoryEvent]:
         """Yield the events of the entries that these lines end."""
@@ -114,8 +114,8 @@ class LogStory:
             return f"{name} is empty."
         if not self._entries:
             return (
-                f"{name} is no log of Kafka in a layout that is known: none of its"
-                f" {self._reader.lines} lines has a time and a level."
+                f"{name} is no log of Kafka in a layout that is known: no line of"
+                f" {self._reader.lines} has a time and a level."
             )
         return ""
 

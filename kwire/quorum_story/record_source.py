@@ -6,6 +6,7 @@ Nothing is written, so that the folder of a node that runs can be read, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def metadata_folder(path: Path, fs: FileSystem = DISK) -> StorySource:
         if fs.is_folder(path):
             files = [file for file in files_in(path, fs) if _has_records(file)]
             problem = _folder_problem(path, files, fs)
+        elif _is_empty(path, fs):
+            problem = f"{path} is empty."
         for file in files:
             for event in _events(file, str(path), fs):
                 times += [event.time] if event.time is not None else []
@@ -59,6 +62,11 @@ def _folder_problem(path: Path, files: Sequence[Path], fs: FileSystem) -> str:
     # A tail that is cut off is no wonder, a hole before it is.
     wrong = contradiction(fs, files[0].parent)
     return f"{path} is damaged, and read as far as it is whole: {wrong}." if wrong else ""
+
+
+def _is_empty(path: Path, fs: FileSystem) -> bool:
+    with closing(fs.open(path)) as file:
+        return not file.size()
 
 
 def _has_records(file: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwire.quorum_story.log_entry import LogEntry, LogReader
+from kwire.quorum_story.log_entry import LONGEST, LogEntry, LogReader
 
 RAFT = "org.apache.kafka.raft.KafkaRaftClient"
 MESSAGE = "[RaftManager id=3000] Become candidate due to fetch timeout"
@@ -43,6 +43,13 @@ def test_a_layout_without_dates_counts_days() -> None:
     entries = read(f"23:59:59.000 {thread}", f"00:00:01.500 {thread}")
     assert [entry.time for entry in entries] == [86_399_000, 86_401_500]
     assert [(entry.dated, entry.node_id) for entry in entries] == [(False, 7), (False, 7)]
+
+
+def test_pieces_of_a_long_line_are_one_line() -> None:
+    line = f"[2026-11-28 01:02:03,456] INFO {MESSAGE} ({RAFT})\n"
+    pieces = ["y" * LONGEST, "y" * (LONGEST - len(line)) + line, line]
+    (entry,) = read(*pieces)
+    assert entry.place == "c1.log:2"
 
 
 def test_a_stack_trace_belongs_to_its_entry() -> None:

@@ -84,6 +84,13 @@ def test_a_folder_without_a_log_is_one_sentence(tmp_path: Path) -> None:
     )
 
 
+def test_a_source_that_has_nothing_is_said(tmp_path: Path) -> None:
+    segment = tmp_path / "00000000000000000000.log"
+    segment.touch()
+    assert metadata_folder(segment).problem == f"{segment} is empty."
+    assert recording(tmp_path).problem == f"there is no capture in {tmp_path}."
+
+
 def captured(tmp_path: Path) -> Path:
     asked = PartitionData(replica_epoch=5, replica_id=2, last_offset_epoch=4, last_offset=9)
     vote = VoteRequest(topics=[TopicData(topic_name="__cluster_metadata", partitions=[asked])])

@@ -52,7 +52,7 @@ class _FollowedLog:
     """A file that grows; one that is rotated is read on from the start of the new file."""
 
     def __init__(self, path: Path) -> None:
-        if path == PIPE:
+        if path == PIPE or path.is_fifo():
             raise WrongUsage("--follow needs files: a pipe is read to its end without it.")
         self._path = path
         self._file = _opened(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,10 @@ def test_only_logs_are_followed(kwire: Command, log: Path) -> None:
     run = kwire("quorum", "explain", "--follow", "--log", str(log), "-d", str(KAFKAS))
     assert run.error == "--follow goes on with logs: give --log, and no other source."
     assert kwire("quorum", "explain", "--follow", "--log", "-").code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders")
+def test_a_named_pipe_is_not_followed(kwire: Command, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    run = kwire("quorum", "explain", "--follow", "--log", str(tmp_path / "pipe"))
+    assert run.error == "--follow needs files: a pipe is read to its end without it."
