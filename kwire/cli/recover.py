@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwire.cli.errors import CommandFailed, WrongUsage
+from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
 from kwire.cli.exit_codes import exit_code
 from kwire.cli.options import argument, option, reads_options, repeated
 from kwire.cli.output import OutputOptions
@@ -151,9 +151,11 @@ def _endpoints(texts: Sequence[str]) -> dict[int, list[Endpoint]]:
     endpoints: dict[int, list[Endpoint]] = {}
     for text in texts:
         node_id, place = _by_id(text, "--endpoint ID=HOST:PORT")
-        listener, mark, rest = place.rpartition("://")
-        address = Address.parse(rest)
-        item = Endpoint(name=listener if mark else "", host=address.host, port=address.port)
+        listener, _, rest = place.rpartition("://")
+        with usage_errors():
+            address = Address.parse(rest)
+        # Kafka's nodes know their listeners in capital letters, as this one's voter set has them.
+        item = Endpoint(name=listener.upper(), host=address.host, port=address.port)
         endpoints.setdefault(node_id, []).append(item)
     return endpoints
 

@@ -56,9 +56,10 @@ class SurvivorComparison:
 class RecoveryPlan:
     """The survivors as voters, and what that takes.
 
-    epoch: of the new record. lost_ids: of voters in force that are no survivors. is_done: the
-    chosen survivor's log ends with this voter set already. static: the voters are named by
-    controller.quorum.voters of every node, and no record can change them (kraft.version 0).
+    epoch: of the new record. lost_ids: of the voters before the recovery that are no survivors.
+    is_done: the chosen survivor's log ends with this voter set already. static: the voters are
+    named by controller.quorum.voters of every node, and no record can change them (kraft.version
+    0).
     """
 
     cluster_id: str
@@ -124,14 +125,15 @@ def plan_recovery(
     voters = () if static else tuple(_voter(one, chosen, changed) for one in ordered)
     _check_named(changed, ordered)
     ids = frozenset(one.node_id for one in survivors)
+    done = _is_done(chosen, voters, ordered)
     plan = RecoveryPlan(
         cluster_id=chosen.meta.cluster_id or "",
         chosen=chosen,
         comparisons=comparisons,
         voters=voters,
         epoch=epoch,
-        lost_ids=chosen.voter_ids - ids,
-        is_done=_is_done(chosen, voters, ordered),
+        lost_ids=_voter_ids_before(chosen, done=done) - ids,
+        is_done=done,
         static=static,
     )
     # 4.
@@ -139,6 +141,13 @@ def plan_recovery(
         raise RecoveryRefused(_needless(sorted(plan.intact_ids), plan.chosen.voter_ids))
     _check_static_election(plan)
     return plan
+
+
+def _voter_ids_before(chosen: Survivor, *, done: bool) -> frozenset[int]:
+    """Return the voters before the recovery, as far as the log still has them."""
+    if done and len(chosen.voter_sets) > 1:
+        return chosen.voter_sets[-2].ids
+    return chosen.voter_ids
 
 
 def _new_epoch(survivors: Sequence[Survivor], chosen: Survivor) -> int:
@@ -291,7 +300,12 @@ def _endpoints(
         Endpoint(name=item.name or (names[0] if names else ""), host=item.host, port=item.port)
         for item in given
     ]
-    if any(not item.name for item in named):
+    given_names = [item.name for item in named]
+    if double := next((name for name in given_names if given_names.count(name) > 1), ""):
+        raise InvalidValue(
+            f"two addresses are given for {double} of controller {one.node_id}: give one"
+        )
+    if "" in given_names:
         raise InvalidValue(
             f"no listener of controller {one.node_id} is known: write LISTENER://HOST:PORT"
         )

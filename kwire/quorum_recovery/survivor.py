@@ -208,6 +208,7 @@ class _History:
     """The words of control records, oldest first, and the times of batches."""
 
     end: OffsetAndEpoch
+    epochs: tuple[OffsetAndEpoch, ...]
     voter_sets: list[KnownVoters]
     kraft_version: int = 0
     last_leader: int | None = None
@@ -218,7 +219,7 @@ class _History:
     def of(cls, log: RecoveredLog, fs: FileSystem) -> _History:
         """Read checkpoints and log; a checkpoint that is ahead of the log comes after it."""
         end = OffsetAndEpoch(offset=log.end, epoch=log.epochs.latest or 0)
-        history = cls(end=end, voter_sets=[])
+        history = cls(end=end, epochs=log.epochs.starts, voter_sets=[])
         for id in sorted(log.snapshots):
             if id.offset <= log.start:
                 history._take_snapshot(log.folder, id, fs)
@@ -253,5 +254,7 @@ class _History:
             self.last_leader = message.leader_id
         elif isinstance(message, VotersRecord):
             found = KnownVoters(position=position, voters=tuple(message.voters))
-            if not self.voter_sets or self.voter_sets[-1].voters != found.voters:
+            # A first leader writes the set of the formatting again; a recovery begins an epoch.
+            is_same = self.voter_sets and self.voter_sets[-1].voters == found.voters
+            if not is_same or position in self.epochs:
                 self.voter_sets.append(found)

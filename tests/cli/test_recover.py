@@ -129,9 +129,21 @@ def test_applying_backs_up_appends_the_voters_and_is_done_the_second_time(
     after = contents(first)
     again = kwire("storage", "recover", str(first), *APPLY)
     assert "This recovery is done already; nothing was changed." in again.out
-    # What was lost is no longer known: the voters in force are those of the recovery.
+    # The first call may have ended before it printed this.
+    assert "never start controllers 2 and 3 with the disks that they had" in again.out
+    # The voters in force are those of the recovery: what was lost of the log is no longer known.
     assert "nothing that was acknowledged" not in again.out
     assert contents(first) == after
+
+
+def test_a_recovery_that_keeps_the_voters_is_done_the_second_time(
+    kwire: Command, first: Path, tmp_path: Path
+) -> None:
+    copies = [("--survivor", f"{n}={make_controller(tmp_path / f'c{n}', n)}") for n in (2, 3)]
+    arguments = ("storage", "recover", str(first), *copies[0], *copies[1], *APPLY, "--json")
+    assert kwire(*arguments).json["applied"]
+    again = kwire(*arguments)
+    assert (again.json["alreadyDone"], again.json["backups"]) == (True, {})
 
 
 def test_the_steps_after_it_are_commands(kwire: Command, first: Path) -> None:
@@ -313,3 +325,18 @@ def test_endpoints_of_nobody_are_wrong_usage(kwire: Command, first: Path) -> Non
     run = kwire("storage", "recover", str(first), "--endpoint", "9=host:9093")
     assert run.code == 2
     assert "endpoints are given for controller 9, whose directory is not" in run.err
+
+
+def test_a_listener_is_one_in_capital_and_small_letters(kwire: Command, first: Path) -> None:
+    endpoint = ("--endpoint", "1=controller://host:9093")
+    run = kwire("storage", "recover", str(first), *endpoint, "--json")
+    assert run.json["voters"][0]["endpoints"] == [
+        {"name": "CONTROLLER", "host": "host", "port": 9093}
+    ]
+    twice = kwire("storage", "recover", str(first), *endpoint, "--endpoint", "1=other:9093")
+    assert twice.code == 2
+    assert "two addresses are given for CONTROLLER of controller 1: give one" in twice.err
+
+
+def test_a_wrong_port_is_wrong_usage(kwire: Command, first: Path) -> None:
+    assert kwire("storage", "recover", str(first), "--endpoint", "1=host:99999").code == 2
