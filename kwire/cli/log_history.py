@@ -7,14 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
 
 from kwire.cli.errors import WrongUsage
 from kwire.cli.event_loop import run
 from kwire.cli.exit_codes import exit_code
 from kwire.cli.metadata_sources import SourceOptions
 from kwire.cli.options import argument, option, reads_options, repeated
-from kwire.cli.output import Column, OutputOptions, Table, cell_text, number_columns
+from kwire.cli.output import Column, Output, OutputOptions, Table, cell_text, number_columns
 from kwire.text.times import moment
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ class HistoryOptions:
             ]
             sentences = list(reading.sentences())
             sentences += [] if requests is None else requests.sentences()
+            if output.is_document and failed.error is not None:
+                sentences.append(f"read up to the damage: {failed.error}")
             facts = {"notes": sentences} if output.is_document else {}
             columns = [*table.columns, *(_CAUSE if requests is not None else ())]
             if failed.error is None or rows:
@@ -89,7 +93,7 @@ class HistoryOptions:
             for sentence in () if output.is_document else sentences:
                 output.warn(sentence)
             if failed.error is not None:
-                raise failed.error
+                _end_with(failed.error, output, is_printed=bool(rows))
 
     def _reading(self, sources: SourceOptions) -> HistoryReading:
         from kwire.metadata_history.reading import live_history, stored_history
@@ -124,6 +128,14 @@ class HistoryOptions:
         if match is None:
             raise WrongUsage(f"--since {self.since}: write 30m, 2h or 7d.")
         return (time.time() - int(match[1]) * _SECONDS[match[2]]) * 1000
+
+
+def _end_with(error: Exception, output: Output, *, is_printed: bool) -> NoReturn:
+    """End the command with an error; as JSON, the one object that is printed has it already."""
+    if output.is_document and is_printed:
+        output.warn(str(error))
+        raise typer.Exit(1)
+    raise error
 
 
 class _FirstError:

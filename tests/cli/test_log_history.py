@@ -122,6 +122,11 @@ def test_what_precedes_damage_is_printed(kwire: Command, tmp_path: Path) -> None
     assert run.code == 1
     assert "120000" in run.out
     assert run.error.startswith(f"{segment}, byte ")
+    run = kwire("log", "history", "/configs", "-d", str(tmp_path / "copy"), "--json")
+    assert run.code == 1
+    assert run.json["changes"]
+    assert f"read up to the damage: {segment}, byte " in run.json["notes"][-1]
+    assert f"{segment}, byte " in " ".join(run.err.split())
     segment.write_bytes(data[:-20])
     run = kwire("log", "history", "/configs", "-d", str(tmp_path / "copy"))
     assert run.code == 0

@@ -107,6 +107,8 @@ def _asked(options: SourceOptions) -> list[StorySource]:
     try:
         cluster = options.cluster()
     except WrongUsage as error:
+        if options.names_cluster:
+            raise
         raise WrongUsage(
             "give --log, --directory, --recording or --bootstrap-controller."
         ) from error

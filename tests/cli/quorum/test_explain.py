@@ -108,6 +108,12 @@ def test_without_a_source_the_options_are_named(kwire: Command) -> None:
     assert run.code == 2
 
 
+def test_an_address_that_is_none_is_told(kwire: Command) -> None:
+    run = kwire("quorum", "explain", "--bootstrap-controller", "nowhere")
+    assert run.code == 2
+    assert run.error.startswith("'nowhere' is no address")
+
+
 def test_records_and_a_log_are_one_story(kwire: Command, log: Path) -> None:
     run = kwire("quorum", "explain", "--log", str(log), "-d", str(KAFKAS), "--json")
     assert [leader["epoch"] for leader in run.json["leaders"]] == [1, 4]
