@@ -90,8 +90,10 @@ async def _forget(admin: AdminClient, node_ids: Sequence[int]) -> Outcomes[int, 
         except UnsupportedVersion as error:
             outcomes[node_id] = UnsupportedVersion(f"{error}; {advice}")
         except BrokerError as error:
-            message = f"{error.message}; {advice}" if error.name == "UNSUPPORTED_VERSION" else None
-            outcomes[node_id] = BrokerError(error.code, message) if message else error
+            outcomes[node_id] = error
+            if error.name == "UNSUPPORTED_VERSION":
+                reason = (error.message or "").rstrip(".")
+                outcomes[node_id] = BrokerError(error.code, f"{reason}; {advice}")
         except KwireError as error:
             outcomes[node_id] = error
     return Outcomes(outcomes)
