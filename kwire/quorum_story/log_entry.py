@@ -96,6 +96,11 @@ class LogReader:
         self._nodes: dict[str, int] = {}
         self._days: dict[str, tuple[int, int]] = {}
 
+    def begin_file(self) -> None:
+        """Count lines from 1 again, as the next file of a rotated log does."""
+        self.lines = 0
+        self._is_cut = False
+
     def read(self, lines: Iterable[str]) -> Iterator[LogEntry]:
         """Yield the entries that these lines end; of a line in pieces, the first one is read."""
         for line in lines:

@@ -89,6 +89,10 @@ class LogStory:
         for entry in self._reader.end():
             yield from self._events_of(entry)
 
+    def begin_file(self) -> None:
+        """Go on with the next file of a log that was rotated."""
+        self._reader.begin_file()
+
     def keep(self, event: StoryEvent) -> bool:
         """Keep an event for the source; False if it repeats one of the same run and epoch."""
         return self._kept.keep(event)

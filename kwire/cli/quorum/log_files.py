@@ -72,17 +72,22 @@ class _FollowedLog:
         if not read:
             # Nothing more came: the last entry has no more lines.
             yield from filter(self._story.keep, self._story.end())
-            self._reopen()
+            if self._is_rotated():
+                yield from filter(self._story.keep, self._story.read([self._begun]))
+                yield from filter(self._story.keep, self._story.end())
+                self._story.begin_file()
+                self._begun = ""
+                self._file.close()
+                self._file = _opened(self._path)
 
-    def _reopen(self) -> None:
+    def _is_rotated(self) -> bool:
         try:
             now = self._path.stat()
         except FileNotFoundError:
-            return  # between two files of a rotation
+            return False  # between two files of a rotation
         old = os.fstat(self._file.fileno())
-        if (now.st_ino, now.st_dev) != (old.st_ino, old.st_dev) or now.st_size < self._file.tell():
-            self._file.close()
-            self._file = _opened(self._path)
+        is_other = (now.st_ino, now.st_dev) != (old.st_ino, old.st_dev)
+        return is_other or now.st_size < self._file.tell()
 
     def close(self) -> None:
         """Give the file back."""

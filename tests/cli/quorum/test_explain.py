@@ -140,6 +140,8 @@ def test_a_log_is_followed_through_a_rotation(log: Path) -> None:
             file.flush()
             file.write(LEADS[30:])
         assert json.loads(process.stdout.readline())["epoch"] == 4
+        with log.open("a") as file:
+            file.write(STRANGE[:30])  # what a crash leaves
         os.rename(log, log.with_suffix(".1"))
         log.write_text(RESIGNS)
         event = json.loads(process.stdout.readline())
@@ -147,6 +149,7 @@ def test_a_log_is_followed_through_a_rotation(log: Path) -> None:
             "leader.lost-majority",
             "Leader 1 gave up: no majority of the voters fetched from it within 3000 ms.",
         )
+        assert event["evidence"] == f"{log}:1"
     finally:
         process.kill()
         process.communicate()
