@@ -109,10 +109,12 @@ class LogStory:
             first_time=self._times and self._times[0],
             last_time=self._times and self._times[1],
             dated=self._dated,
-            problem=self._problem(),
+            problem=self.problem,
         )
 
-    def _problem(self) -> str:
+    @property
+    def problem(self) -> str:
+        """A sentence if nothing could be read of the log so far; else empty."""
         name = self._reader.source
         if not self._reader.lines:
             return f"{name} is empty."

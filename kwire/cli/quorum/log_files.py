@@ -58,6 +58,7 @@ class _FollowedLog:
         self._file = _opened(path)
         self._story = LogStory(str(path))
         self._begun = ""
+        self._warned = False
 
     def new_events(self) -> Iterator[StoryEvent]:
         """Yield the events of what was written since the last call."""
@@ -72,6 +73,7 @@ class _FollowedLog:
         if not read:
             # Nothing more came: the last entry has no more lines.
             yield from filter(self._story.keep, self._story.end())
+            self._warn_once()
             if self._is_rotated():
                 yield from filter(self._story.keep, self._story.read([self._begun]))
                 yield from filter(self._story.keep, self._story.end())
@@ -79,6 +81,13 @@ class _FollowedLog:
                 self._begun = ""
                 self._file.close()
                 self._file = _opened(self._path)
+
+    def _warn_once(self) -> None:
+        """Say that a log is none that can be followed, rather than wait for its events."""
+        if self._file.tell() and self._story.problem and not self._warned:
+            self._warned = True
+            warning = harmless(self._story.problem)
+            screen(stderr=True).print(f"Warning: {warning}", style="yellow")
 
     def _is_rotated(self) -> bool:
         try:

@@ -155,6 +155,18 @@ def test_a_log_is_followed_through_a_rotation(log: Path) -> None:
         process.communicate()
 
 
+def test_a_followed_log_of_something_else_is_said(log: Path) -> None:
+    log.write_text("2026-11-28T01:02:03+0100 INFO x\n")
+    arguments = [str(KWIRE), "quorum", "explain", "--follow", "--log", str(log)]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("Warning: ")
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def test_only_logs_are_followed(kwire: Command, log: Path) -> None:
     run = kwire("quorum", "explain", "--follow", "--log", str(log), "-d", str(KAFKAS))
     assert run.error == "--follow goes on with logs: give --log, and no other source."
