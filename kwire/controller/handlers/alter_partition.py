@@ -90,8 +90,9 @@ def _alter(
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
         # 4.
         partition = check(requested, topic, broker_id, context)
+        # The topic as it was before the request: min.insync.replicas counts its replicas then.
         record = replication_control(context).change(
-            (topic, number, partition),
+            (context.image.topics.by_id[topic_id], number, partition),
             isr=tuple(state.broker_id for state in _new_isr(requested, context.version)),
             leader_recovery_state=requested.leader_recovery_state,
         )

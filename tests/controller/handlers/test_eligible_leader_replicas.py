@@ -15,12 +15,19 @@ from kwire.messages.a44_incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from kwire.messages.a56_alter_partition import (
+    AlterPartitionRequest,
+    BrokerState,
+    PartitionData,
+    TopicData,
+)
 from kwire.messages.a62_broker_registration import Feature
 from kwire.messages.config_resource import ResourceType
 from kwire.messages.metadata_versions import ELIGIBLE_LEADER_REPLICAS, METADATA_VERSION
 from kwire.messages.records.clear_elr import ClearElrRecord
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.feature_level import FeatureLevelRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
 from tests.support.controller.handlers.lab import Lab
 from tests.support.controller.handlers.registrations import update
 
@@ -76,6 +83,29 @@ def test_who_leaves_an_isr_below_the_minimum_stays_eligible(elr: Lab) -> None:
     assert state(elr) == ((3,), (2,), (), 3)
     fence(elr, 3)
     assert state(elr) == ((), (2, 3), (3,), NO_LEADER)
+
+
+def test_the_minimum_counts_the_replicas_from_before_a_request(elr: Lab) -> None:
+    """Java replays what a request changes when all of it is made (getTopicEffectiveMinIsr)."""
+    elr.create("two", (1, 2, 3), (1, 2, 3))
+    assert set_min_isr(elr, ResourceType.TOPIC, "two", "3") == ErrorCode.NONE
+    topic_id = elr.image.topics.ids["two"]
+    leaving = PartitionChangeRecord(topic_id=topic_id, partition_id=0, removing_replicas=(3,))
+    elr.write(leaving, version=2)
+    brokers = elr.image.cluster.brokers
+    isr = [BrokerState(broker_id=id, broker_epoch=brokers[id].epoch) for id in (1, 2)]
+    partitions = [
+        PartitionData(
+            partition_index=number,
+            partition_epoch=elr.partition("two", number).partition_epoch,
+            new_isr_with_epochs=isr,
+        )
+        for number in (0, 1)
+    ]
+    topic = TopicData(topic_id=topic_id, partitions=partitions)
+    elr.ask(AlterPartitionRequest(broker_id=1, broker_epoch=brokers[1].epoch, topics=[topic]))
+    assert elr.partition("two", 0).replicas == (1, 2)
+    assert elr.partition("two", 1).elr == (3,)
 
 
 def test_a_replica_of_the_elr_leads_after_a_clean_stop(elr: Lab) -> None:
