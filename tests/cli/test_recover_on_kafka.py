@@ -144,6 +144,7 @@ def test_three_controllers_at_new_addresses_find_each_other_again(
         _fill(cluster, kwire)
         for node in cluster.nodes.values():
             node.kill()
+    _let_logs_end_together(cluster)
     before = read_metadata_folder(_data(cluster.nodes[3000])).image
     _let_logs_differ(cluster)
     _move(cluster)
@@ -173,15 +174,20 @@ def test_three_controllers_at_new_addresses_find_each_other_again(
     _check_no_errors(started)
 
 
+def _let_logs_end_together(cluster: Cluster) -> None:
+    """Cut off what a majority has before the last: one may have died without it."""
+    folders = [_data(node) for node in cluster.controllers.values()]
+    common = min(read_survivor(folder).end.offset for folder in folders)
+    for folder in folders:
+        with MetadataLog.open(folder / METADATA_FOLDER) as log:
+            log.truncate_to(common)
+
+
 def _let_logs_differ(cluster: Cluster) -> None:
     """Leave 3002 behind; 3001 with a tail of its own; 3000 with a later epoch, torn at its end."""
     logs = {id_: _data(node) / METADATA_FOLDER for id_, node in cluster.controllers.items()}
     found = {id_: read_survivor(folder.parent) for id_, folder in logs.items()}
-    common = min(survivor.end.offset for survivor in found.values())
     epoch = max(survivor.last_known_epoch for survivor in found.values())
-    for folder in logs.values():
-        with MetadataLog.open(folder) as log:
-            log.truncate_to(common)
     last = VersionedRecord(record=NoOpRecord(), version=0).encode()
     no_op = Record(value=last, timestamp=0)
     change = quorum_record(LeaderChangeMessage(leader_id=3000), timestamp=0)
