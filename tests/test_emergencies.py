@@ -16,6 +16,7 @@ from kwire.net.address import Address
 from real_kafka import Cluster, Launcher, Layout, RunningNode, free_port
 from real_kafka.metadata_quorum import describe_status
 from tests.support.admin.ghost_registration import register_ghost
+from tests.support.eventually import eventually_blocking
 from tests.support.page_run import PageRun
 from tests.support.paths import ROOT
 from tests.support.real_kafka.tcp_relay import Relay
@@ -53,14 +54,21 @@ class Site:
 
     def lose_the_majority(self) -> None:
         """Kill all, and delete what controllers 2 and 3 have, of which one leads as on the page."""
-        while describe_status(self.cluster)["LeaderId"] == "1":
+        while (leader := describe_status(self.cluster)["LeaderId"]) == "1":
             self.node(1).restart()
             self.node(1).wait_until_served()
+        # What is committed after the first kill is in the log of 1, too: no broker is ahead of it.
+        self.node({"2": 3, "3": 2}[leader]).kill()
+        before = self._high_watermark()
+        eventually_blocking(self._high_watermark, lambda now: now > before)
         for node in self.cluster.controllers.values():
             node.kill()
         for node_id in (2, 3):
             shutil.rmtree(self.data(node_id))
         self.node(1).start()
+
+    def _high_watermark(self) -> int:
+        return int(describe_status(self.cluster)["HighWatermark"])
 
     def move(self) -> None:
         """Take the controllers' addresses away; those of their own listeners are the new ones."""
