@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import SEEK_END
@@ -103,7 +104,8 @@ def read_capture(path: Path) -> Iterator[CaptureRecord | Damage]:
     Raises FileError where there is no header to read by; all other damage is yielded.
     """
     with _opened(path) as file:
-        yield from read_range(file, path, 0, path.stat().st_size)
+        # Of the file that is open: it may get its name, or be set aside, at this moment.
+        yield from read_range(file, path, 0, os.fstat(file.fileno()).st_size)
 
 
 def _opened(path: Path) -> BinaryIO:

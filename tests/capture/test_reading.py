@@ -1,6 +1,7 @@
 """Readers of damaged captures: everything readable is read."""
 
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,7 @@ from kwire.capture import (
     capture_info,
     captures_at,
     read_capture,
+    reading,
 )
 from kwire.capture.file import hidden
 from kwire.capture.reading import read_range
@@ -46,6 +48,20 @@ def blocks(path: Path) -> list[int]:
 def test_every_kind_of_record_comes_back(tmp_path: Path) -> None:
     write(tmp_path / "kinds.avro", list(KINDS), block=2)
     assert read(tmp_path / "kinds.avro") == (list(KINDS), [])
+
+
+def test_a_capture_that_gets_its_name_while_it_is_opened_is_read(
+    capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = reading._opened
+
+    def open_and_rename(path: Path) -> BinaryIO:
+        file = opened(path)
+        path.rename(path.with_name("renamed.avro"))
+        return file
+
+    monkeypatch.setattr(reading, "_opened", open_and_rename)
+    assert read(capture) == (RECORDS, [])
 
 
 @SAME_FILE
