@@ -53,10 +53,15 @@ class Site:
         return Path(self.node(node_id).folder) / "data"
 
     def lose_the_majority(self) -> None:
-        """Kill all, and delete what controllers 2 and 3 have, of which one leads as on the page."""
-        while (leader := describe_status(self.cluster)["LeaderId"]) == "1":
-            self.node(1).restart()
-            self.node(1).wait_until_served()
+        """Kill all, and delete what controllers 2 and 3 have, of which one leads as on the page.
+
+        Controller 1 has not voted in the last epoch: after such a vote it may forget the leader.
+        """
+        self.node(1).stop()
+        self._restart(self._leader())
+        self.node(1).start()
+        self.node(1).wait_until_served()
+        leader = self._leader()
         # What is committed after the first kill is in the log of 1, too: no broker is ahead of it.
         self.node({"2": 3, "3": 2}[leader]).kill()
         before = self._high_watermark()
@@ -66,6 +71,13 @@ class Site:
         for node_id in (2, 3):
             shutil.rmtree(self.data(node_id))
         self.node(1).start()
+
+    def _restart(self, node_id: str) -> None:
+        self.node(node_id).restart()
+        self.node(node_id).wait_until_served()
+
+    def _leader(self) -> str:
+        return describe_status(self.cluster)["LeaderId"]
 
     def _high_watermark(self) -> int:
         return int(describe_status(self.cluster)["HighWatermark"])
@@ -137,8 +149,7 @@ def site(kafka: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.mark.real
 def test_the_page_brings_a_quorum_back(site: Site) -> None:
     site.lose_the_majority()
-    # A voter that asks for votes names no leader, and does so again and again.
-    assert eventually_blocking(lambda: site.run("Look first"), lambda found: not found) == []
+    assert site.run("Look first") == []
     assert site.run("The majority is gone") == []
     assert site.run("The quorum is stuck") == []
     site.leave_a_ghost()

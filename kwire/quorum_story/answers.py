@@ -193,7 +193,7 @@ class _NodeRun:
             words = f"{meaning(state)}, by its log, which tells nothing of epoch"
             return None, f"{words} {self.newest_epoch}", []
         if state.kind is StoryKind.LEADS:
-            return True, f"{meaning(state)} since {_time(state)}", []
+            return True, f"leads in epoch {state.epoch} since {_time(state)}", []
         late = [event for event in hindrances if self._is_late(event, SILENCE)]
         if state.kind is StoryKind.FOLLOWS and not self.follows_in_vain:
             blocking = [
