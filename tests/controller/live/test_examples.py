@@ -14,24 +14,6 @@ from tests.support.paths import ROOT
 
 pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
 
-EXAMPLES = sorted((ROOT / "docs" / "examples").glob("test_*.py"))
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_passes(kafka: Launcher, example: Path) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            str(example.relative_to(ROOT)),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed" in done.stdout
-
 
 def test_the_debugging_session_runs(kafka: Launcher, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "engineers" / "testing.md").read_text()
