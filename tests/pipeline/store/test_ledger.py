@@ -92,6 +92,7 @@ def test_an_ingest_that_was_not_decided_is_as_if_it_had_never_been(
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+@pytest.mark.costly
 def test_writers_at_once_are_exact(tmp_path: Path) -> None:
     process = writer(tmp_path, "one,two", 6)
     said, _ = process.communicate()
