@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,8 +122,6 @@ def _survivors(
 
 def _read(folder: Path, node_id: int | None) -> Survivor:
     """Read a directory; with a node id, as a copy that is older than the controller's end."""
-    from dataclasses import replace
-
     from kwire.quorum_recovery.apply import is_in_use
     from kwire.quorum_recovery.survivor import read_survivor
 

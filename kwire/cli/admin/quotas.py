@@ -242,6 +242,4 @@ def _number(value: float | None) -> float | int | str | None:
     """Return whole numbers as such: 1048576, not 1048576.0; what JSON has no number for as text."""
     if value is None:
         return None
-    if not math.isfinite(value):
-        return json_number(value)
-    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+    return int(value) if value.is_integer() and abs(value) < _EXACT else json_number(value)
