@@ -58,7 +58,9 @@ class Site:
         Controller 1 has not voted in the last epoch: after such a vote it may forget the leader.
         """
         self.node(1).stop()
-        self._restart(self._leader())
+        first = self.node(self._leader())
+        first.restart()
+        first.wait_until_served()
         self.node(1).start()
         self.node(1).wait_until_served()
         leader = self._leader()
@@ -71,10 +73,6 @@ class Site:
         for node_id in (2, 3):
             shutil.rmtree(self.data(node_id))
         self.node(1).start()
-
-    def _restart(self, node_id: str) -> None:
-        self.node(node_id).restart()
-        self.node(node_id).wait_until_served()
 
     def _leader(self) -> str:
         return describe_status(self.cluster)["LeaderId"]

@@ -1,4 +1,4 @@
-"""The examples of docs/engineers/testing.md run."""
+"""The debugging session of docs/engineers/testing.md runs."""
 
 import os
 import re

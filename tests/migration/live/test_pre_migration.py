@@ -229,7 +229,7 @@ DESCRIBED = {
     **{f"DescribeDelegationToken v{version}, empty": 64 for version in (1, 2, 3)},
     "DescribeUserScramCredentials v0, empty": 0,
 }
-"""What kwire's controller carries out, and none of Kafka's though KIP-919 lists it."""
+"""Requests that kwire's controller carries out, and none of Kafka's though KIP-919 lists them."""
 
 
 def codes(fields: Mapping[str, Any]) -> set[int]:
