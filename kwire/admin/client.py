@@ -683,6 +683,8 @@ class AdminClient(ClusterClient):
     ) -> Outcomes[str, tuple[ScramCredentialInfo, ...]]:
         """Return mechanism and iterations of users' credentials, by default of all users.
 
+        A user's credentials come in the order of their mechanisms.
+
         Refused: RESOURCE_NOT_FOUND (91) for a user without any, DUPLICATE_RESOURCE (92),
         CLUSTER_AUTHORIZATION_FAILED (31).
         """

@@ -136,9 +136,10 @@ ScramAlterations = Mapping[ScramKey, ScramAlteration]
 def _credentials(
     result: described.DescribeUserScramCredentialsResult,
 ) -> tuple[ScramCredentialInfo, ...]:
+    # Java's order is that of a hash map of enum constants: another one at each start of the node.
     return tuple(
         ScramCredentialInfo(mechanism=info.mechanism, iterations=info.iterations)
-        for info in result.credential_infos
+        for info in sorted(result.credential_infos, key=lambda info: info.mechanism)
     )
 
 
@@ -232,6 +233,8 @@ async def describe_user_scram_credentials(
     driver: Driver, users: Iterable[str] | None = None, *, timeout: float | None = None
 ) -> Outcomes[str, tuple[ScramCredentialInfo, ...]]:
     """Return mechanism and iterations of users' credentials, by default of all users.
+
+    A user's credentials come in the order of their mechanisms.
 
     Refused: RESOURCE_NOT_FOUND (91) for a user without any, DUPLICATE_RESOURCE (92),
     CLUSTER_AUTHORIZATION_FAILED (31).

@@ -53,9 +53,8 @@ async def eventually(
     try:
         async with asyncio.timeout(timeout):
             while True:
-                answer = ask()
-                if inspect.isawaitable(answer):
-                    answer = await answer
+                asked = ask()
+                answer = await asked if inspect.isawaitable(asked) else asked
                 if holds(answer):
                     return answer
                 await asyncio.sleep(pause)
