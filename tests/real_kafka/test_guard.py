@@ -136,6 +136,29 @@ def test_the_guard_goes_on_past_what_is_gone_already(tmp_path: Path) -> None:
     assert not (tmp_path / "last").exists()
 
 
+def test_what_the_guard_does_not_know_yet_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+
+    def keep(guard: Guard, kind: str, name: str) -> None:
+        started.append(int(name))
+        raise KeyboardInterrupt
+
+    mark = tmp_path / "mark"
+    with Guard() as guard, (tmp_path / "log").open("wb") as output:
+        with guard.start(["/usr/bin/env", "touch", str(mark)], output=output) as process:
+            assert process.wait(timeout=60) == 0
+        assert mark.exists()
+        mark.unlink()
+        monkeypatch.setattr(Guard, "keep", keep)
+        with pytest.raises(KeyboardInterrupt):
+            guard.start(["/usr/bin/env", "touch", str(mark)], output=output)
+    assert not mark.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0], 0)
+
+
 def test_a_closed_guard_removes_at_once_what_comes_too_late(tmp_path: Path) -> None:
     """A thread may still prepare a cluster whose owner has given it up."""
     with Guard() as guard:

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, STDOUT, CompletedProcess
+from subprocess import DEVNULL, PIPE, CompletedProcess
 
 from kwire.net.address import Address
 from kwire.testing.local_kafka.address import free_port
@@ -82,10 +82,7 @@ class LocalSite:
         with self._changing, log.open("ab") as output:
             if self._closed:
                 raise RealKafkaError("The cluster is closed: start a new one.")
-            process = subprocess.Popen(
-                arguments, cwd=folder, stdin=DEVNULL, stdout=output, stderr=STDOUT, process_group=0
-            )
-            self._guard.keep("group", str(process.pid))
+            process = self._guard.start(arguments, folder=folder, output=output)
             self._running.add(process)
         return process
 

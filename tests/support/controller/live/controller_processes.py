@@ -63,15 +63,7 @@ class ControllerProcess:
         """Run it; returns when it answers."""
         command = [sys.executable, "-c", PROGRAM, "controller", "run", "server.properties"]
         with (self._folder / "node.log").open("ab") as output:
-            process = self._process = subprocess.Popen(
-                command,
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                process_group=0,
-            )
-        self._guard.keep("group", str(self._process.pid))
+            process = self._process = self._guard.start(command, folder=self._folder, output=output)
 
         def listens() -> bool:
             assert process.poll() is None, self.log
