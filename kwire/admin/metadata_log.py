@@ -66,6 +66,8 @@ async def _controllers(
         if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             raise
         return list(router.bootstrap_addresses), None
-    # The one that leads comes first: another may be silent.
+    # The one that leads comes first: another may be silent. A controller that has just begun to
+    # lead knows of no registration yet, not even its own.
     nodes = sorted(cluster.nodes.values(), key=lambda node: node != cluster.controller)
-    return [node.address for node in nodes], cluster.cluster_id
+    addresses = [node.address for node in nodes]
+    return list(dict.fromkeys((*addresses, *router.bootstrap_addresses))), cluster.cluster_id
