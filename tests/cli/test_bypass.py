@@ -131,9 +131,15 @@ def test_a_certificate_that_has_expired_is_a_warning_at_the_start(
     issued = trustme.CA().issue_cert("127.0.0.1", not_before=begin, not_after=end)
     pem = tmp_path / "proxy.pem"
     issued.private_key_and_cert_chain_pem.write_to_path(str(pem))
-    listens = [f"--listen={id}@127.0.0.1:0={node}" for id in (1, 2)]
+    listens = [f"--listen={id}@127.0.0.1:0={node}" for id in (1, 2, 3)]
     with proxy(f"--listen-tls={pem},{pem}", *listens) as (run, _):
+        assert run.stderr
+        # What is said of a listener comes before the next one's line.
+        lines: list[str] = []
+        while sum(line.startswith("listening at") for line in lines) < 2:
+            lines.append(run.stderr.readline())
+            assert lines[-1], lines
         _, err = end_with_ctrl_c(run)
-    said = " ".join(err.split())
+    said = " ".join([*lines, err]).replace("\n", " ")
     assert said.count("expired on") == 1
     assert f"the certificate in {pem}" in said

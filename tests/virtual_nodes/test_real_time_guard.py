@@ -23,6 +23,8 @@ async def waits_for_nothing(world: World) -> None:
         await asyncio.sleep(0.001)
 
 
+# A callback of the interpreter's own may meet the signal, and swallow it: the signal comes again.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("scenario", [loops_within_a_callback, waits_for_nothing])
 def test_a_play_that_does_not_end_is_ended(scenario: object, tmp_path: Path) -> None:
     result = play(scenario, 1, tmp_path, patience=0.5)  # type: ignore[arg-type]
