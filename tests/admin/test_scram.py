@@ -7,6 +7,7 @@ import pytest
 from kwire.admin import AdminClient
 from kwire.admin.scram import (
     SaltedUpsertion,
+    ScramCredentialInfo,
     ScramDeletion,
     ScramKey,
     ScramMechanism,
@@ -128,7 +129,7 @@ async def test_users_are_described_all_or_each() -> None:
         users = request.body.users
         names = ["alice"] if users is None else [user.name for user in users]
         # As a Java node may answer, whose order changes from start to start.
-        infos = [described.CredentialInfo(mechanism=id, iterations=4096) for id in (9, 2, 1)]
+        infos = [described.CredentialInfo(mechanism=id, iterations=4096 + id) for id in (9, 2, 1)]
         return described.DescribeUserScramCredentialsResponse(
             results=[
                 described.DescribeUserScramCredentialsResult(
@@ -144,8 +145,8 @@ async def test_users_are_described_all_or_each() -> None:
         brokers.nodes[0].scripts[described.DescribeUserScramCredentialsRequest] = script
         every = await admin.describe_user_scram_credentials()
         named = await admin.describe_user_scram_credentials(["alice", "bob"])
-    assert [*every] == ["alice"]
-    assert [info.mechanism for info in every["alice"]] == [1, 2, 9]
+    infos = (ScramCredentialInfo(mechanism=id, iterations=4096 + id) for id in (1, 2, 9))
+    assert dict(every) == {"alice": tuple(infos)}
     assert [str(error) for error in named.failed.values()] == [
         "RESOURCE_NOT_FOUND: it does not exist"
     ]

@@ -140,6 +140,6 @@ def test_a_certificate_that_has_expired_is_a_warning_at_the_start(
             lines.append(run.stderr.readline())
             assert lines[-1], lines
         _, err = end_with_ctrl_c(run)
-    said = " ".join([*lines, err]).replace("\n", " ")
+    said = " ".join("".join([*lines, err]).split())
     assert said.count("expired on") == 1
     assert f"the certificate in {pem}" in said
