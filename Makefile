@@ -89,8 +89,8 @@ kills: .venv/ready  ## leaders of a mixed quorum: 200 killed, 100 stopped for 3 
 interruptions: .venv/ready  ## 50 kills of the pipeline's ingests, and 50 of the ledger's writers without Spark
 	KWIRE_KILLS=$(or $(KILLS),50) $(BIN)/pytest -s --timeout 7200 tests/pipeline/test_faults.py tests/pipeline/store/test_ledger.py
 
-sanitize: .venv/ready  ## the native engine under ASAN and UBSAN; EFFORT=8 for the long form
-	$(BIN)/python -m tests.support.codec.native.sanitize --seed $(KWIRE_SEED) --effort $(or $(EFFORT),1)
+sanitize: .venv/ready  ## the native engines under ASAN and UBSAN; EFFORT=8 for the long form
+	$(BIN)/python -m tests.support.sanitize --seed $(KWIRE_SEED) --effort $(or $(EFFORT),1)
 
 audit: .venv/audit  ## known vulnerabilities of constraints.txt; fails also where they cannot be known
 	$(BIN)/python -m dependency_audit
@@ -140,7 +140,7 @@ constraints: .venv/ready  ## today's versions of what the tests need; prints wha
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-.venv/demo: pyproject.toml constraints.txt hatch_build.py $(wildcard kwire/codec/native/*.[ch])
+.venv/demo: pyproject.toml constraints.txt hatch_build.py $(wildcard kwire/*/native/*.[ch] kwire/*/*/native/*.[ch])
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[kafka]'
 	touch $@

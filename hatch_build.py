@@ -1,7 +1,7 @@
-"""Builds the native engine into the wheel, or beside its sources for an editable install.
+"""Builds the native extensions into the wheel, or beside their sources for an editable install.
 
 Without a C compiler the wheel is one of pure Python, which does the same more slowly. KWIRE_NATIVE
-decides for itself: 0 leaves the extension out, 1 makes it an error when it cannot be built.
+decides for itself: 0 leaves the extensions out, 1 makes it an error when one cannot be built.
 """
 
 from __future__ import annotations
@@ -14,49 +14,94 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-MODULE = "kwire.codec.native._program"
-SOURCES = "kwire/codec/native"
+
+class NativeModule(NamedTuple):
+    """An extension of C files: all in the folder of its package, and those it shares with others.
+
+    module: the name to import it by. shared: paths of files of other folders.
+    platforms: the values of sys.platform where there is such an extension, by default all.
+    """
+
+    module: str
+    shared: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """The folder of the package, where an editable install has the extension, too."""
+        return self.module.rpartition(".")[0].replace(".", "/")
+
+    def is_for(self, platform: str) -> bool:
+        """Return whether there is such an extension on this platform."""
+        return not self.platforms or platform in self.platforms
+
+    def sources(self, root: Path) -> list[Path]:
+        """Return the C files, in a fixed order."""
+        own = Path(root, self.folder).glob("*.[ch]")
+        return sorted([*own, *(Path(root, path) for path in self.shared)])
+
+    def digest(self, root: Path) -> str:
+        """Name one state of the sources; the extension carries it as `SOURCES`."""
+        files = self.sources(root)
+        content = b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in files)
+        return hashlib.sha256(content).hexdigest()[:16]
+
+
+NATIVE_MODULES = (NativeModule("kwire.codec.native._program"),)
+"""All extensions of kwire. Each is independent: one that cannot be built leaves the others."""
+
 FLAGS = ["-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"]
 if sys.platform == "linux":
     FLAGS += ["-fno-plt"]  # calls into Python are a twentieth of the time of a decode
 
 
 class NotBuilt(Exception):
-    """Why there is no extension."""
+    """The reason why there is no extension."""
 
 
 class NativeBuildHook(BuildHookInterface[Any]):
-    """Adds the extension and its wheel tag, or leaves the wheel as it is."""
+    """Adds the extensions and their wheel tag, or leaves the wheel as it is."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        wish = os.environ.get("KWIRE_NATIVE")
-        if self.target_name != "wheel" or wish == "0":
+        """Build what this platform has; put it into the wheel, or beside the sources."""
+        if self.target_name != "wheel" or os.environ.get("KWIRE_NATIVE") == "0":
             return
         scratch = tempfile.mkdtemp(prefix="kwire-native-")
         # Not in finalize: it is not called for a build that fails.
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        for native in here():
+            built = self._built(native, Path(scratch))
+            if built is None:
+                continue
+            inside = f"{native.folder}/{built.name}"
+            if version == "editable":
+                put(built, Path(self.root, inside))
+                continue
+            build_data["force_include"][str(built)] = inside
+            build_data["pure_python"] = False
+            build_data["tag"] = f"cp311-abi3-{platform_tag()}"
+
+    def _built(self, native: NativeModule, scratch: Path) -> Path | None:
         try:
-            built = build(Path(self.root), Path(scratch))
+            return build(Path(self.root), scratch, native)
         except NotBuilt as reason:
-            if wish == "1":
+            if os.environ.get("KWIRE_NATIVE") == "1":
                 raise
-            self.app.display_warning(f"kwire without its native engine: {reason}")
-            return
-        inside = f"{SOURCES}/{built.name}"
-        if version == "editable":
-            put(built, Path(self.root, inside))
-            return
-        build_data["force_include"][str(built)] = inside
-        build_data["pure_python"] = False
-        build_data["tag"] = f"cp311-abi3-{platform_tag()}"
+            self.app.display_warning(f"kwire without its native engine {native.module}: {reason}")
+            return None
 
 
-def build(root: Path, scratch: Path, flags: list[str] = FLAGS) -> Path:
-    """Compiles the sources under `root` inside `scratch` and returns the extension."""
+def here(platform: str = sys.platform) -> list[NativeModule]:
+    """Return the extensions of this platform."""
+    return [native for native in NATIVE_MODULES if native.is_for(platform)]
+
+
+def build(root: Path, scratch: Path, native: NativeModule, flags: list[str] = FLAGS) -> Path:
+    """Compile the sources under `root` inside `scratch` and return the extension."""
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise NotBuilt("it is made for CPython with its lock")
     try:
@@ -66,9 +111,9 @@ def build(root: Path, scratch: Path, flags: list[str] = FLAGS) -> Path:
     except ImportError as error:
         raise NotBuilt("setuptools is missing") from error
     extension = Extension(
-        MODULE,
-        [str(path) for path in sources(root) if path.suffix == ".c"],
-        define_macros=[("KWIRE_SOURCES", f'"{digest(root)}"')],
+        native.module,
+        [str(path) for path in native.sources(root) if path.suffix == ".c"],
+        define_macros=[("KWIRE_SOURCES", f'"{native.digest(root)}"')],
         extra_compile_args=[] if os.name == "nt" else flags,
         extra_link_args=[flag for flag in flags if flag.startswith("-fsanitize")],
         py_limited_api=True,
@@ -80,27 +125,16 @@ def build(root: Path, scratch: Path, flags: list[str] = FLAGS) -> Path:
         command.run()
     except (BaseError, CCompilerError) as error:
         raise NotBuilt(str(error)) from error
-    return Path(scratch, command.get_ext_filename(MODULE))  # type: ignore[no-untyped-call]
+    return Path(scratch, command.get_ext_filename(native.module))  # type: ignore[no-untyped-call]
 
 
 def put(built: Path, place: Path) -> None:
-    """Moves the extension by one rename: a process that has the old one loaded keeps it whole."""
+    """Move the extension by one rename: a process that has the old one loaded keeps it whole."""
     fresh = place.with_suffix(".new")
     shutil.copyfile(built, fresh)
     fresh.replace(place)
 
 
-def sources(root: Path) -> list[Path]:
-    """The C files, in a fixed order."""
-    return sorted(Path(root, SOURCES).glob("*.[ch]"))
-
-
-def digest(root: Path) -> str:
-    """Names one state of the sources; the extension carries it as `SOURCES`."""
-    content = b"\0".join(path.name.encode() + b"\0" + path.read_bytes() for path in sources(root))
-    return hashlib.sha256(content).hexdigest()[:16]
-
-
 def platform_tag() -> str:
-    """`linux_x86_64`, `macosx_11_0_arm64`, `win_amd64`."""
+    """Return `linux_x86_64`, `macosx_11_0_arm64`, `win_amd64`."""
     return sysconfig.get_platform().replace("-", "_").replace(".", "_")

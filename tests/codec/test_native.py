@@ -15,17 +15,10 @@ from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from tests.support.codec.native.attack import Pair, native
-from tests.support.paths import ROOT
 
 
 def program(name: str, version: int) -> native.Program:
     return Pair(name, version).native
-
-
-def test_the_extension_is_built_from_the_sources_as_they_are() -> None:
-    import hatch_build
-
-    assert hatch_build.digest(ROOT) == native._program.SOURCES, "run: pip install --editable ."
 
 
 def test_every_message_has_a_native_engine_at_every_version() -> None:

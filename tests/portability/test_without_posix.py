@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import hatch_build
 from kwire.codec.engine_choice import available
 from kwire.logdir.lock import DirectoryLock
 from kwire.testing.quorum import Quorum
@@ -41,7 +42,8 @@ print(json.dumps([len(names), failed]))
 """
 
 
-NATIVE = "kwire.codec.native"
+NATIVE = tuple(native.module.rpartition(".")[0] for native in hatch_build.NATIVE_MODULES)
+"""Packages that cannot be imported without their extension."""
 
 
 @pytest.mark.parametrize(

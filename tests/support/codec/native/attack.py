@@ -1,7 +1,8 @@
 """Attacks on the native engine: by bytes of a peer, and by objects of a careless caller.
 
 Each function asserts that the native engine and the reference agree: on the object, on the bytes,
-on the words of the error. Run plainly by test_attack.py, under sanitizers by sanitize.py.
+on the words of the error. Run plainly by test_attack.py, under sanitizers by
+tests/support/sanitize.py.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 import threading
 from array import array
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -36,6 +37,20 @@ RELEASES = ("4.4.0", "3.9.1")
 
 CHANGED = {"ReadShareGroupStateSummaryResponse", "ShareGroupMetadataValue"}
 """Their v0 of 3.9.1 was laid out anew in Kafka 4 under the same number."""
+
+
+def attacks(seed: int, effort: int) -> dict[str, Callable[[], object]]:
+    """Return all attacks, by what they do; effort 1 takes about a minute with sanitizers."""
+    each = 5 * effort
+    return {
+        "vectors there and back": round_trips,
+        "mutants accepted, rejected": partial(mutants, seed, step=15, each=each),
+        "spoilt objects written, refused": partial(hostile_objects, seed, step=15, each=each),
+        "collected while read and written": partial(collected, step=20),
+        "objects changed while written": partial(meddled, 200 * effort),
+        "objects changed by another thread": partial(threads, 2.0 * effort),
+        "elements taken away while written": partial(emptied, 5 * effort),
+    }
 
 
 class Pair:
