@@ -51,7 +51,10 @@ class NativeModule(NamedTuple):
         return hashlib.sha256(content).hexdigest()[:16]
 
 
-NATIVE_MODULES = (NativeModule("kwire.codec.native._program"),)
+NATIVE_MODULES = (
+    NativeModule("kwire.codec.native._program"),
+    NativeModule("kwire.capture.native._recording"),
+)
 """All extensions of kwire. Each is independent: one that cannot be built leaves the others."""
 
 FLAGS = ["-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"]

@@ -6,6 +6,8 @@ than by the schema. A test holds both to the bytes of fastavro.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from crc32c import crc32c
 
 from kwire.capture.avro import END, NULL, PRESENT, BadAvro, long_bytes, reader, writer
@@ -18,6 +20,21 @@ PREFIXES = 4096
 _PREFIX = writer({"type": "record", "fields": CONNECTION_FIELDS})
 
 
+class OpenRecord(NamedTuple):
+    """An encoded record whose CRC is still to be computed and to follow it."""
+
+    head: bytes
+    frame: bytes
+    rest: bytes
+
+
+class EncodedRecords(NamedTuple):
+    """Encoded records that follow each other, and how many they are."""
+
+    data: bytes
+    records: int
+
+
 class RecordEncoder:
     """Encodes records, those of the same connection, API and client quickly."""
 
@@ -26,24 +43,24 @@ class RecordEncoder:
 
     def encode(self, record: CaptureRecord) -> bytes:
         """Return the bytes of a record in a block, its CRC included."""
-        return b"".join(self.pieces(record))
+        data = b"".join(self.encode_open(record))
+        # Avro's codec null has no checksum, and rotten bytes have to be told from what was
+        # recorded.
+        return data + crc32c(data).to_bytes(CRC_SIZE, "big")
 
-    def pieces(self, record: CaptureRecord) -> tuple[bytes, bytes, bytes]:
-        """Return the encoded record in pieces, the frame as it is: a long one is not copied."""
-        head = bytearray(self._prefix(record))
+    def encode_open(self, record: CaptureRecord) -> OpenRecord:
+        """Return a record without its CRC, the frame as it is: a long one is not copied."""
+        head = bytearray(self.prefix(record))
         head += long_bytes(record.event)
         head += long_bytes(record.at_us)
         head += long_bytes(record.monotonic_ns)
         for number in (record.correlation_id, record.size):
             head += NULL if number is None else PRESENT + long_bytes(number)
         head += NULL if record.frame is None else PRESENT + long_bytes(len(record.frame))
-        frame, rest = record.frame or b"", _behind(record)
-        # Avro's codec null has no checksum, and rotten bytes have to be told from what was
-        # recorded.
-        crc = crc32c(rest, crc32c(frame, crc32c(head)))
-        return bytes(head), frame, rest + crc.to_bytes(CRC_SIZE, "big")
+        return OpenRecord(bytes(head), record.frame or b"", behind_frame(record))
 
-    def _prefix(self, record: CaptureRecord) -> bytes:
+    def prefix(self, record: CaptureRecord) -> bytes:
+        """Return the beginning, which records of a connection, kind, API and client share."""
         key = (
             record.capture,
             record.connection,
@@ -65,7 +82,7 @@ class RecordEncoder:
         return prefix
 
 
-def _behind(record: CaptureRecord) -> bytes:
+def behind_frame(record: CaptureRecord) -> bytes:
     """Return the bytes between the frame and the CRC."""
     out = bytearray(_text(record.redaction))
     out += _text(record.ending)

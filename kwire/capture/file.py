@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Self
 
 from kwire.capture.appending import AppendedFile
 from kwire.capture.avro import long_bytes, writer
+from kwire.capture.encoding import EncodedRecords, OpenRecord
 from kwire.capture.schema import (
+    CRC_SIZE,
     HEADER,
     MAGIC,
     SCHEMA,
@@ -40,8 +42,8 @@ FILE_SECONDS = 3600.0
 """Seconds after which the next file of a directory begins, by default."""
 
 
-Encoded = bytes | tuple[bytes, ...]
-"""A record as it is encoded, or the pieces of one."""
+Encoded = bytes | OpenRecord | EncodedRecords
+"""A record as it is encoded, one that gets its CRC while it is written, or several."""
 
 
 class CannotRecord(LocalError):
@@ -83,13 +85,14 @@ class CaptureFile:
             )
         # Random in each file (Avro specification): a recorded frame cannot contain it by chance.
         self._sync = os.urandom(SYNC_SIZE)
-        self._block: list[bytes] = []
+        self._block: list[bytes | OpenRecord] = []
         self._failed = False
         self._file = AppendedFile(self._hidden, mode)
         self._count = self._kept = self._start = self.size = self.waiting = 0
         self._ends: deque[int] = deque()
         try:
-            self._append(_header(schema, version, self._sync, shows_secrets=shows_secrets))
+            header = _header(schema, version, self._sync, shows_secrets=shows_secrets)
+            self._append([header], len(header))
             self.flush()
         except OSError:
             self.discard()
@@ -104,10 +107,13 @@ class CaptureFile:
     def write(self, *records: Encoded) -> None:
         """Add encoded records, which stay in one block."""
         for record in records:
-            pieces = (record,) if isinstance(record, bytes) else record
-            self._block += pieces
-            self.waiting += sum(map(len, pieces))
-        self._count += len(records)
+            match record:
+                case EncodedRecords(data, records_in_data):
+                    self._add(data, len(data), records_in_data)
+                case OpenRecord():
+                    self._add(record, sum(map(len, record)) + CRC_SIZE)
+                case _:
+                    self._add(record, len(record))
         if self.waiting >= BLOCK_SIZE:
             self._end_block()
 
@@ -143,22 +149,40 @@ class CaptureFile:
         self._file.close()
         self._hidden.unlink()
 
+    def _add(self, piece: bytes | OpenRecord, size: int, records: int = 1) -> None:
+        self._block.append(piece)
+        self.waiting += size
+        self._count += records
+
     def _end_block(self) -> None:
         if self._block:
             head = long_bytes(self._count) + long_bytes(self.waiting)
             pieces = (head, *self._block, self._sync)
-            few = self.waiting > 2 * BLOCK_SIZE  # with a long frame, which is worth no copy
+            size = len(head) + self.waiting + len(self._sync)
             self._block.clear()
             self._count = self.waiting = 0
-            self._append(*(pieces if few else (b"".join(pieces),)))
+            self._append(pieces, size)
 
-    def _append(self, *pieces: bytes) -> None:
+    def _append(self, pieces: Iterable[bytes | OpenRecord], size: int) -> None:
         with self._failing():
+            short: list[bytes] = []
             for piece in pieces:
-                self._file.append(piece)
-        self.size += sum(map(len, pieces))
+                if isinstance(piece, bytes):
+                    short.append(piece)
+                    continue
+                self._file.append(b"".join(short))
+                short.clear()
+                self._append_open(piece)
+            self._file.append(b"".join(short))
+        self.size += size
         self._ends.append(self.size)
         self._look()
+
+    def _append_open(self, record: OpenRecord) -> None:
+        crc = 0
+        for piece in record:
+            crc = self._file.append_summed(piece, crc)
+        self._file.append(crc.to_bytes(CRC_SIZE, "big"))
 
     def _look(self) -> None:
         """See which blocks are in the file."""

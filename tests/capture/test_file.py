@@ -59,7 +59,7 @@ def test_a_flushed_file_is_whole_whatever_its_size(tmp_path: Path) -> None:
     records = [record(event=number, frame=bytes(size)) for number, size in enumerate(sizes)]
     encoder = RecordEncoder()
     for number, one in enumerate(records):
-        file.write(encoder.pieces(one))
+        file.write(encoder.encode_open(one))
         file.flush()
         assert hidden(path).stat().st_size == file.size
         assert read(hidden(path)) == (records[: number + 1], [])

@@ -70,7 +70,7 @@ def test_a_topic_becomes_the_tables_of_a_capture(
     ingest(spark_kafka, [str(tmp_path / "captures")], str(tmp_path / "ingested"))
     topic, encoder = TopicProducer(captured), RecordEncoder()
     for part in (RECORDS[:50], RECORDS[50:]):  # which parts a request from its response
-        topic.write(0.0, *((message_head(), encoder.encode(one)) for one in part))
+        topic.write(0.0, *(message_head() + encoder.encode(one) for one in part))
         topic.close()
         followed = messages(spark_kafka, captured.topic, captured.bootstrap)
         summary = stream(followed, str(tmp_path / "streamed"), every=None)

@@ -34,7 +34,10 @@ MALLOC = {"PYTHONMALLOC": "malloc"}  # Python's own pools would hide what is fre
 OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 """Python itself leaves memory behind at exit; tests of the engines count blocks instead."""
 
-ATTACKS = {"kwire.codec.native._program": "tests.support.codec.native.attack"}
+ATTACKS = {
+    "kwire.codec.native._program": "tests.support.codec.native.attack",
+    "kwire.capture.native._recording": "tests.support.capture.native.attack",
+}
 """The module with the attacks on each extension, in a function `attacks(seed, effort)`."""
 
 

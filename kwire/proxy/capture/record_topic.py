@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 from kwire.capture import CaptureRecord
+from kwire.capture.file import Encoded
 from kwire.capture.message import message_head
 from kwire.errors import InvalidValue, LocalError
 from kwire.extras import pip_line
@@ -154,9 +155,10 @@ class TopicProducer:
         """The topic's address, for messages to users."""
         return str(self.address)
 
-    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
+    def write(self, now: float, *records: Encoded) -> None:
         """Queue messages in the producer; count those that find no room as lost."""
-        for record in map(b"".join, records):
+        for record in records:
+            assert isinstance(record, bytes)  # a message is one record, whole
             try:
                 self._producer.produce(self.address.topic, record, on_delivery=self._delivered)
             except BufferError:
@@ -231,8 +233,11 @@ class TopicRecorder(Recorder):
                 super().__call__(opened)
         super().__exit__(*exc)
 
-    def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
-        return (self._head, *super()._encode(record))
+    def _batch_encoder(self) -> None:
+        """Each record is a message of its own."""
+
+    def _encode(self, record: CaptureRecord) -> bytes:
+        return self._head + self._encoder.encode(self._cut(record))
 
 
 def _is_recorders(event: Event) -> bool:

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
@@ -21,10 +20,13 @@ from uuid import uuid4
 import msgspec
 
 from kwire.capture import CannotRecord, CaptureFiles, CaptureRecord, RecordEncoder, set_aside
+from kwire.capture.file import Encoded
 from kwire.permissions import PRIVATE
+from kwire.proxy.capture.flow_batches import LONG, FlowBatchEncoder, Stamped
+from kwire.proxy.capture.freed_memory import FreedMemory
 from kwire.proxy.capture.records import event_records
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Event, Flow, Notice
+from kwire.proxy.flows.flow import Event, Flow
 from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.match_target import MatchTarget
 from kwire.text.ids import uuid_text
@@ -73,8 +75,8 @@ class Destination(Protocol):
     def name(self) -> str:
         """The name of the file or topic that is written to, for messages to users."""
 
-    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
-        """Write the records of one event, each in pieces; now: monotonic seconds."""
+    def write(self, now: float, *records: Encoded) -> None:
+        """Write the records of one event, or those of several; now: monotonic seconds."""
 
     def tick(self, now: float, flush_after: float) -> None:
         """Do what is due; called several times a second.
@@ -114,15 +116,18 @@ class Recorder:
         self._limit = limit
         self._stopped = stopped
         self._encoder = RecordEncoder()
-        self._queue: deque[tuple[int, float, Event]] = deque()
-        self._numbers = count()
+        self._queue: deque[Flow | Stamped] = deque()
+        self._number = 0
+        self._lost = self._told = 0
         # Bytes. Only the loop changes the first and only the thread the second: no lock is needed.
         self._taken = self._written = 0
         self._wake = Signal()
         self._ending = False
+        self._memory = FreedMemory()
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
         self.capture = uuid_text(uuid4())
         self.frame_limit = frame_limit
+        self._batches = self._batch_encoder()
         self.failure = ""
         self.events = 0
         self.dropped = 0
@@ -131,13 +136,18 @@ class Recorder:
         """Take an event from the data path."""
         if self.failure:
             return
-        weight = event.weight
-        if self._taken - self._written + weight > self._limit:
+        taken = self._taken + event.weight
+        waiting = taken - self._written
+        if waiting > self._limit:
             self.dropped += 1
             return
-        self._taken += weight
-        self._queue.append((self.dropped, time.monotonic(), event))
-        if self._taken - self._written > _WAKE:
+        self._taken = taken
+        if self.dropped == self._told and type(event) is Flow:
+            self._queue.append(event)
+        else:
+            self._told = self.dropped
+            self._queue.append(Stamped(event, self.dropped, time.monotonic()))
+        if waiting > _WAKE and not self._wake.is_set():
             self._wake.set()
 
     def __enter__(self) -> Self:
@@ -155,23 +165,48 @@ class Recorder:
                 self._wake.wait(_PAUSE)
                 self._wake.clear()
                 self._drain()
-                self._files.tick(time.monotonic(), FLUSH_SECONDS)
+                now = time.monotonic()
+                self._files.tick(now, FLUSH_SECONDS)
+                self._memory.tick(now)
             self._drain()
             self._files.close()
         except (OSError, CannotRecord) as error:
             self._fail(error)
+        finally:
+            self._memory.release()
 
     def _drain(self) -> None:
-        queue = self._queue
-        while queue:
-            dropped, now, event = queue.popleft()
-            self._written += event.weight
-            if self._only is None or isinstance(event, Notice) or _matches(self._only, event):
-                # Dropped events leave gaps in the numbers, by which readers count them.
-                self._write(next(self._numbers) + dropped, now, event)
+        while self._queue:
+            event = self._queue.popleft() if self._batches is None else self._write_batch()
+            if event is not None:
+                self._write_event(*event if isinstance(event, Stamped) else (event, self._lost))
 
-    def _write(self, number: int, now: float, event: Event) -> None:
-        records = event_records(event, number, self.capture, now, show_secrets=self._show_secrets)
+    def _write_batch(self) -> Flow | Stamped | None:
+        """Write usual flows, and return the event behind them."""
+        assert self._batches is not None
+        batch, event = self._batches.encode(self._queue, self._number + self._lost)
+        if batch.flows:
+            now = time.monotonic()
+            self._written += batch.weight
+            if batch.has_long:
+                self._memory.use(now)
+            self._files.write(now, *batch.records)
+            self._number += batch.flows
+            self.events += batch.flows
+        return event
+
+    def _write_event(self, event: Event, lost: int, at: float = 0.0) -> None:
+        now, weight = time.monotonic(), event.weight
+        self._written += weight
+        self._lost = lost
+        if weight >= LONG:
+            self._memory.use(now)
+        if self._only is not None and isinstance(event, Flow) and not _matches(self._only, event):
+            return
+        # Dropped events leave gaps in the numbers, by which readers count them.
+        number = self._number + lost
+        self._number += 1
+        records = event_records(event, number, self.capture, at, show_secrets=self._show_secrets)
         try:
             encoded = [self._encode(record) for record in records]
         except Exception:  # one event that cannot be encoded must not end the recording
@@ -180,11 +215,28 @@ class Recorder:
         self._files.write(now, *encoded)
         self.events += 1
 
-    def _encode(self, record: CaptureRecord) -> tuple[bytes, ...]:
+    def _batch_encoder(self) -> FlowBatchEncoder | None:
+        """Return what encodes many flows in one call, None if each has to be looked at."""
+        if self._only is not None:
+            return None
+        try:
+            return FlowBatchEncoder(
+                self.capture, show_secrets=self._show_secrets, frame_limit=self.frame_limit
+            )
+        except ImportError:
+            return None
+
+    def _encode(self, record: CaptureRecord) -> Encoded:
+        record = self._cut(record)
+        # A long frame is summed while it is written: each further look at it costs as much again.
+        is_long = len(record.frame or b"") >= LONG
+        return self._encoder.encode_open(record) if is_long else self._encoder.encode(record)
+
+    def _cut(self, record: CaptureRecord) -> CaptureRecord:
         frame, limit = record.frame, self.frame_limit
-        if frame is not None and limit is not None and len(frame) > limit:
-            record = msgspec.structs.replace(record, frame=frame[:limit])
-        return self._encoder.pieces(record)
+        if frame is None or limit is None or len(frame) <= limit:
+            return record
+        return msgspec.structs.replace(record, frame=frame[:limit])
 
     def _fail(self, error: Exception) -> None:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)

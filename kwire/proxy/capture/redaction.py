@@ -22,6 +22,7 @@ from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotResponse
 from kwire.messages.headers import RequestHeader, ResponseHeader
+from kwire.messages.index import APIS
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID, metadata_logs
 from kwire.messages.registry import api_key, api_keys
 from kwire.net.frames import (
@@ -53,9 +54,12 @@ SECRET_APIS = api_keys(
 )
 """APIs whose frames are always decoded; of Fetch and FetchSnapshot those of the metadata log."""
 
+PLAIN_APIS = frozenset(APIS) - SECRET_APIS - {_FETCH, _FETCH_SNAPSHOT}
+"""APIs whose frames have no secrets, whatever is in them."""
+
 _CRC = CHECKED - 4
 _METADATA_MARKS = (METADATA_TOPIC.encode(), METADATA_TOPIC_ID.bytes)
-_SEARCHED = 64 * 1024  # bytes of a response
+_SEARCHED = 4 * 1024  # bytes of a response, whose topic is among the first 40 in every version
 
 
 class CannotMask(WireError):
@@ -72,10 +76,15 @@ class Redacted:
     response_redaction: str | None = None
 
 
+def is_plain(flow: Flow) -> bool:
+    """True if no secret can be in the frames of a flow, so that none has to be masked."""
+    return flow.key not in SECRET_APIS and not of_metadata_log(flow)
+
+
 def redacted(flow: Flow) -> Redacted:
     """Return the frames of a flow without secrets."""
     request, response = flow.request_copy, flow.response_copy
-    if flow.key not in SECRET_APIS and not of_metadata_log(flow):
+    if is_plain(flow):
         return Redacted(request=request, response=response)
     inner = _inner_head(flow)
     request, request_redaction = _mask_request(request, flow.request_size)
@@ -110,8 +119,10 @@ def of_metadata_log(flow: Flow) -> bool:
     if flow.key != _FETCH:
         return flow.key == _FETCH_SNAPSHOT
     request, response = flow.request_copy or b"", flow.response_copy or b""
-    frames = (request, response[:_SEARCHED])
-    return any(mark in frame for mark in _METADATA_MARKS for frame in frames)
+    response = response[:_SEARCHED]
+    # Written out: every Fetch passes here.
+    name, id = _METADATA_MARKS
+    return name in response or id in response or name in request or id in request
 
 
 def _inner_head(flow: Flow) -> RequestHead | None:

@@ -12,6 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from kwire.capture import NOTICE, REQUEST, RecordEncoder
 from kwire.capture.encoding import BadRecord
+from kwire.capture.file import Encoded
 from kwire.capture.message import MARK, MessageDecoder, message_head
 from kwire.errors import InvalidValue
 from kwire.messages.a18_api_versions import ApiVersionsRequest
@@ -68,7 +69,7 @@ def test_a_topic_that_is_down_is_told_of_once() -> None:
     address = TopicAddress.parse(f"captures@127.0.0.1:{free_port()}")
     topic = TopicProducer(address, timeout=0.2, report=said.append)
     for _ in range(20):
-        topic.write(0.0, (b"a ", b"request"), (b"a ", b"response"))
+        topic.write(0.0, b"a request", b"a response")
     topic.close()
     assert topic.lost == 40
     (sentence,) = said
@@ -89,8 +90,8 @@ class Messages(TopicProducer):
         super().__init__(TopicAddress.parse(f"captures@127.0.0.1:{free_port()}"))
         self.kept: list[bytes] = []
 
-    def write(self, now: float, *records: tuple[bytes, ...]) -> None:
-        self.kept += map(b"".join, records)
+    def write(self, now: float, *records: Encoded) -> None:
+        self.kept += [record for record in records if isinstance(record, bytes)]
 
 
 def test_nothing_that_a_recorders_connection_does_is_recorded() -> None:

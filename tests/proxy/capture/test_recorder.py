@@ -16,6 +16,7 @@ from kwire.capture import (
     captures_at,
     read_capture,
 )
+from kwire.capture.file import BLOCK_SIZE
 from kwire.capture.record import MASKED_FIELDS
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.messages.a44_incremental_alter_configs import (
@@ -72,6 +73,7 @@ def test_a_folder_gets_numbered_files_and_two_recordings_have_two_ids(tmp_path: 
         files = CaptureFiles.numbered(tmp_path, stamp, now=0.0, size=1)
         with Recorder(files) as recorder:
             for flow in votes(3):
+                flow.request_copy = bytes(BLOCK_SIZE)
                 recorder(flow)
         ids.add(recorder.capture)
     assert len(ids) == 2

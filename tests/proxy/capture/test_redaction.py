@@ -36,7 +36,7 @@ from kwire.messages.a51_alter_user_scram_credentials import (
 )
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.messages.index import APIS
-from kwire.messages.metadata_topic import METADATA_TOPIC_ID
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.messages.records.user_scram_credential import UserScramCredentialRecord
@@ -183,6 +183,18 @@ def test_secrets_in_the_metadata_log_are_masked_and_the_crc_is_right(version: in
     assert records[0] == LOG[0]
     assert records[2] == ConfigRecord(name="sasl.jaas.config", value="*" * len(TEXT))
     assert records[3] == LOG[3]
+
+
+@pytest.mark.parametrize("version", FetchResponse.versions)
+def test_a_response_of_the_metadata_log_begins_with_its_topic(version: int) -> None:
+    topic = FetchableTopicResponse(partitions=[PartitionData()])
+    if version < 13:
+        topic.topic = METADATA_TOPIC
+    else:
+        topic.topic_id = METADATA_TOPIC_ID
+    mark = METADATA_TOPIC.encode() if version < 13 else METADATA_TOPIC_ID.bytes
+    frame = answered(FetchResponse(responses=[topic]), version, 5)
+    assert 0 < frame.index(mark) + len(mark) - 4 <= 40
 
 
 def test_a_metadata_log_without_secrets_is_recorded_byte_for_byte() -> None:
