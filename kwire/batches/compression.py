@@ -1,24 +1,24 @@
 """The codecs of record batches, framed as Kafka frames them, with a bound on what they unpack to.
 
-cramjam does the compressing, zlib unpacks gzip. Kafka's own are the block framing of snappy (that
-of xerial's snappy-java) and the descriptor checksum of lz4, which message format 0 computes over
-the wrong bytes (KAFKA-3160).
+cramjam does the compressing, zlib unpacks gzip (`gzip_stream`). Kafka's own are the block framing
+of snappy (that of xerial's snappy-java) and the descriptor checksum of lz4, which message format 0
+computes over the wrong bytes (KAFKA-3160).
 """
 
 from __future__ import annotations
 
 import mmap
 import struct
-import zlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import cramjam
 
+from kwire.batches.gzip_stream import GzipStream
 from kwire.errors import BatchError, TooLarge
 
 
@@ -37,21 +37,39 @@ def known(value: int) -> int:
     return Compression(value) if value <= max(Compression) else value
 
 
+MOST_MEBIBYTES = 2047
+"""MiB of the largest limit: what a batch unpacks to is less than 2 GiB, as Java's arrays are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """Bytes that one batch may unpack to.
 
     size: bytes at the most; ratio: times its compressed size, as soon as it is more than `free`. A
     few hundred equal records compress a thousandfold, so small batches are not held to the ratio.
+    option: of the command, which allows more; "" where none does.
     """
 
     size: int = 64 * 1024 * 1024
     ratio: int = 100
     free: int = 1024 * 1024
+    option: str = ""
+
+    @classmethod
+    def by_size(cls, mebibytes: int, option: str) -> Self:
+        """Return the limit of a command: a size, whatever it was before it was compressed."""
+        return cls(size=mebibytes << 20, free=mebibytes << 20, option=option)
 
     def of(self, compressed: int) -> int:
         """Return the most bytes that `compressed` bytes may become."""
         return min(self.size, max(self.free, self.ratio * compressed))
+
+    def exceeded(self, most: int) -> TooLarge:
+        """Return the error of a batch that would become more than it may."""
+        allowed = min(MOST_MEBIBYTES, max(1, 2 * most >> 20))
+        advice = f"; if you trust the sender, {self.option} {allowed} allows more"
+        has_advice = self.option and allowed << 20 > most
+        return TooLarge(f"unpacks to more than {most} bytes{advice if has_advice else ''}")
 
 
 LIMIT = Limit()
@@ -60,12 +78,6 @@ LIMIT = Limit()
 XERIAL = b"\x82SNAPPY\0"
 XERIAL_BLOCK = 32 * 1024
 """Bytes before compression in one block of snappy-java."""
-
-_GZIP_MAGIC = b"\x1f\x8b\x08"
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
-_GZIP_IN, _GZIP_OUT = 1 << 14, 1 << 20
-_GZIP_LEAST = 18
-"""Java's GZIPInputStream looks for another member only if more bytes than these are left."""
 
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _XERIAL_VERSIONS = struct.pack(">ii", 1, 1)
@@ -128,41 +140,22 @@ def _unpack(codec: ModuleType, data: bytes, limit: Limit) -> bytes:
             size: int = codec.decompress_into(data, room)
         except cramjam.DecompressionError as error:
             if "whole buffer" in str(error):
-                raise _too_large(most) from None
+                raise limit.exceeded(most) from None
             raise _corrupt(codec, error) from None
         if size > most:
-            raise _too_large(most)
+            raise limit.exceeded(most)
         return room[:size]
 
 
 def _unpack_gzip(data: bytes, limit: Limit) -> bytes:
-    """Unpack members as Java's GZIPInputStream does.
-
-    What follows a member is another one if it is long enough for one and begins as one; anything
-    else is ignored.
-    """
-    most = limit.of(len(data))
+    most, size = limit.of(len(data)), 0
     parts: list[bytes] = []
-    size = position = 0
-    member, view = zlib.decompressobj(_GZIP_WINDOW), memoryview(data)
-    while True:
-        # In pieces: what is behind a member is copied, and there may be thousands of them.
-        piece = view[position : position + _GZIP_IN]
-        try:
-            parts.append(member.decompress(piece, _GZIP_OUT))
-        except zlib.error as error:
-            raise BatchError(f"gzip: {error}") from None
-        size += len(parts[-1])
+    for part in GzipStream(data).parts():
+        size += len(part)
         if size > most:
-            raise _too_large(most)
-        position += len(piece) - len(member.unused_data or member.unconsumed_tail)
-        if member.eof:
-            rest = view[position:]
-            if len(rest) <= _GZIP_LEAST or rest[:3] != _GZIP_MAGIC:
-                return b"".join(parts)
-            member = zlib.decompressobj(_GZIP_WINDOW)
-        elif not piece and not parts[-1]:
-            raise BatchError("gzip: the data are cut off")
+            raise limit.exceeded(most)
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _pack_snappy(data: bytes) -> bytes:
@@ -182,7 +175,7 @@ def _unpack_snappy(data: bytes, limit: Limit) -> bytes:
     for block in blocks:
         size += _claimed_size(block)
         if size > most:
-            raise _too_large(most)
+            raise limit.exceeded(most)
         parts.append(_unpack_block(block))
     return b"".join(parts)
 
@@ -231,29 +224,35 @@ def _pack_lz4(data: bytes, magic: int) -> bytes:
 
 
 def _checked_lz4(data: bytes, magic: int) -> bytes:
-    """Return the first frame, as Kafka reads no other, with the checksum that it should have.
+    """Return the first frame, as Kafka reads no other, without what Kafka does not check in it.
 
-    In format 0 the descriptor has a wrong one.
+    Those are the size and the checksum of the content, and in format 0 the descriptor's checksum.
+    Raises BatchError.
     """
     if len(data) < 7 or not data.startswith(LZ4_MAGIC):
         raise BatchError("lz4: no frame begins here")
-    if not data[4] & _LZ4_INDEPENDENT:
+    flags = data[4]
+    if not flags & _LZ4_INDEPENDENT:
         raise BatchError("lz4: blocks that depend on each other are not allowed in Kafka")
-    end = 14 if data[4] & _LZ4_SIZED else 6
-    data = data[: _lz4_end(data, end + 1)]
-    if magic != 0:
-        return data
-    return data[:end] + _descriptor_checksum(data[4:end]) + data[end + 1 :]
+    end = 14 if flags & _LZ4_SIZED else 6
+    if magic and data[end : end + 1] != _descriptor_checksum(data[4:end]):
+        raise BatchError("lz4: the checksum of the descriptor is wrong")
+    behind = _lz4_end(data, end + 1)
+    if flags & _LZ4_CONTENT_CHECKSUM and behind + 4 > len(data):
+        raise BatchError("lz4: the checksum of the content is cut off")
+    descriptor = bytes([flags & ~(_LZ4_SIZED | _LZ4_CONTENT_CHECKSUM), data[5]])
+    head = LZ4_MAGIC + descriptor + _descriptor_checksum(descriptor)
+    return head + data[end + 1 : behind]
 
 
 def _lz4_end(data: bytes, position: int) -> int:
-    """Return where a frame ends whose first block is at `position`, or where the data do."""
+    """Return where the blocks of a frame end of which the first is at `position`, or the data."""
     flags = data[4]
     while position + 4 <= len(data):
         size = int.from_bytes(data[position : position + 4], "little") & 0x7FFF_FFFF
         position += 4
         if not size:
-            return position + (4 if flags & _LZ4_CONTENT_CHECKSUM else 0)
+            return position
         position += size + (4 if flags & _LZ4_BLOCK_CHECKSUM else 0)
     return len(data)
 
@@ -278,13 +277,6 @@ def _xxh32(data: bytes) -> int:
 def _rotated(value: int, bits: int) -> int:
     value &= 0xFFFF_FFFF
     return (value << bits | value >> 32 - bits) & 0xFFFF_FFFF
-
-
-def _too_large(most: int) -> TooLarge:
-    return TooLarge(
-        f"unpacks to more than {most} bytes; allow more where the sender is trusted:"
-        " `kwire decode`, `log dump` and `capture cat` have --unpack-limit for that"
-    )
 
 
 def _corrupt(codec: ModuleType, error: Exception) -> BatchError:

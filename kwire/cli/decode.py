@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kwire.cli.errors import CommandFailed, WrongUsage
-from kwire.cli.flows.options import UNPACK_LIMIT
 from kwire.cli.options import argument, flag, option, reads_options
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from kwire.codec.declaration import Message
@@ -49,7 +49,7 @@ def decode(
     exact: bool = flag(
         "--exact", help="Add what that JSON loses: unknown tagged fields, bytes of records."
     ),
-    unpack_limit: int | None = UNPACK_LIMIT,
+    unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Decode requests, responses and all other Kafka messages.
 

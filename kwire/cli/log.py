@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from kwire.cli.flows.options import UNPACK_LIMIT
 from kwire.cli.lazy import command_group
 from kwire.cli.options import argument, flag, reads_options
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 app = command_group(
     "Show the files of a metadata log, and what changed in it (KIP-595, KIP-630).",
@@ -31,7 +31,7 @@ def dump(
         help="Print the values only, control records as empty lines."
     ),
     as_json: bool = flag("--json", help="Print a JSON value a line, for each record."),
-    unpack_limit: int | None = UNPACK_LIMIT,
+    unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Print segments, snapshots and the small files beside them.
 

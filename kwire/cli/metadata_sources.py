@@ -13,6 +13,7 @@ from kwire.cli.cluster_options import TimeLimits
 from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.cli.options import flag, option
 from kwire.cli.profiles import Profile, read_profile
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -153,6 +154,7 @@ class SourceOptions:
         "--profile", "-P", metavar="NAME", help="A cluster of `kwire profiles`, by controllers."
     )
     limits: TimeLimits
+    unpack_limit: int = UNPACK_LIMIT
 
     @property
     def names_cluster(self) -> bool:

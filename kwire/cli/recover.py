@@ -11,6 +11,7 @@ from kwire.cli.errors import CommandFailed, WrongUsage, usage_errors
 from kwire.cli.exit_codes import exit_code
 from kwire.cli.options import argument, option, reads_options, repeated
 from kwire.cli.output import OutputOptions
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,7 @@ def recover(
     cluster_id: str | None = option(
         "--cluster-id", "-t", metavar="ID", help="Type the cluster's id, for --apply."
     ),
+    unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Make a quorum of the controllers that are left, if most are lost or no address is right.
 

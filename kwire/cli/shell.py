@@ -12,6 +12,7 @@ from kwire.cli.cluster_options import TimeLimits
 from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.cli.options import argument, flag, option, reads_options
 from kwire.cli.profiles import NO_PROFILE, Profile, read_profile
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from kwire.net.timeouts import Timeouts
@@ -52,6 +53,7 @@ def shell(
         "--at", metavar="OFFSET", min=0, help="Show the cluster as it was there."
     ),
     limits: TimeLimits,
+    unpack_limit: int = UNPACK_LIMIT,
     as_json: bool = flag("--json", help="Print JSON for scripts: cat and find do."),
 ) -> None:
     """Browse a cluster's metadata as folders and files.

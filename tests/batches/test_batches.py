@@ -163,8 +163,10 @@ BOMB = bytes(80_000_000)
 )
 def test_a_decompression_bomb_is_refused_and_said_to_be_one(compression: Compression) -> None:
     data = build_batch([Record(value=BOMB)], compression=compression)
-    with pytest.raises(TooLarge, match="allow more where the sender is trusted"):
+    with pytest.raises(TooLarge, match=r"unpacks to more than \d+ bytes$"):
         list(only(data).records())
+    with pytest.raises(TooLarge, match=r"sender, --unpack-limit 2 allows more$"):
+        list(only(data).records(Limit.by_size(1, "--unpack-limit")))
     trusting = Limit(size=100_000_000, ratio=100_000)
     (record,) = only(data).records(trusting)
     assert record.value == BOMB

@@ -26,6 +26,7 @@ from kwire.codec.declaration import MetadataRecord
 from kwire.codec.json_form import to_json
 from kwire.errors import WireError
 from kwire.messages.data.end_txn_marker import EndTxnMarker
+from tests.support.batches.packed import CASES, REFUSED
 
 pytestmark = pytest.mark.java
 
@@ -246,3 +247,9 @@ def test_batches_that_kafka_refuses_are_refused_and_the_others_are_not() -> None
     agreed = sum(mine == other for mine, other in zip(ours, theirs, strict=True))
     assert agreed >= 0.995 * len(made)
     assert min(theirs.count(True), theirs.count(False)) > 300
+
+
+def test_compressed_data_that_kafka_refuses_are_known() -> None:
+    with vectors.BatchJudge("4.3.1") as judge:
+        refused = {name for name, data in CASES.items() if judge(data).error is not None}
+    assert refused == REFUSED

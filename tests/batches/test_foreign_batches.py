@@ -50,10 +50,23 @@ def test_kafka_reads_the_same(name: str) -> None:
     assert whole == ("ERR" not in judged)
 
 
-def test_a_batch_that_shrank_a_thousandfold_needs_leave() -> None:
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (Limit(), "unpacks to more than 1048576 bytes"),
+        (
+            Limit.by_size(2, "--unpack-limit"),
+            "unpacks to more than 2097152 bytes; if you trust the sender, --unpack-limit 4 allows"
+            " more",
+        ),
+    ],
+)
+def test_a_batch_that_shrank_a_thousandfold_needs_leave(limit: Limit, said: str) -> None:
     (batch,) = read_batches(bytes.fromhex(CASES["gzip-3MB-zeros"]))
-    with pytest.raises(TooLarge, match="--unpack-limit"):
-        list(batch.records())
+    with pytest.raises(TooLarge) as raised:
+        list(batch.records(limit))
+    assert str(raised.value).endswith(said)
+    assert list(batch.records(Limit.by_size(3, "")))
 
 
 GZIP = bytes(cramjam.gzip.compress(b"first"))

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from kwire.batches import Record, build_batch
+from kwire.batches import Compression, Limit, Record, build_batch
+from kwire.batches.compression import LIMIT_IN_USE
 from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
 from kwire.capture import CaptureFile, RecordEncoder
 from kwire.errors import FileError
@@ -60,6 +61,18 @@ def test_a_folder_gives_what_is_whole_and_known(tmp_path: Path) -> None:
         (FileKind.CAPTURE, "b.avro"),
     ]
     assert find([str(log)], LOGGED) == files[:2]
+
+
+def test_tasks_unpack_batches_by_the_limit_of_the_command_that_planned_them(tmp_path: Path) -> None:
+    log = tmp_path / METADATA_FOLDER
+    log.mkdir()
+    packed = build_batch([Record(bytes(1_500_000))], compression=Compression.GZIP)
+    (log / "00000000000000000000.log").write_bytes(packed)
+    token = LIMIT_IN_USE.set(Limit.by_size(1, "--unpack-limit"))
+    (part,) = plan(find([str(log)], LOGGED))
+    LIMIT_IN_USE.reset(token)
+    (row,) = rows(list(read_logged(part)))
+    assert "--unpack-limit 2 allows more" in str(row["error"])
 
 
 @pytest.mark.parametrize("path", ["nowhere", "."])

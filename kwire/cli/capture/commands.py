@@ -11,7 +11,6 @@ from kwire.cli.capture.files import CAPTURES, files, print_damage
 from kwire.cli.flows.options import (
     AS_JSON,
     SHOW_SECRETS,
-    UNPACK_LIMIT,
     VERBOSE,
     VIEW,
     ApiChoice,
@@ -19,6 +18,7 @@ from kwire.cli.flows.options import (
 )
 from kwire.cli.lazy import command_group
 from kwire.cli.options import argument, flag, option, reads_options
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from kwire.cli.capture.facts import CaptureFacts
@@ -70,7 +70,7 @@ def cat(
     verbose: bool = VERBOSE,
     as_json: bool = AS_JSON,
     secrets: bool = SHOW_SECRETS,
-    unpack_limit: int | None = UNPACK_LIMIT,
+    unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Show recorded RPCs as `kwire proxy` does; damage goes to stderr, with exit code 1.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import typer
-
 from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.cli.options import flag, option, repeated
 
@@ -15,26 +13,6 @@ if TYPE_CHECKING:
     from kwire.proxy.flows.language import Expression
 
 
-def _allow(context: typer.Context, mebibytes: int | None) -> int | None:
-    """Let each batch unpack to so much, whatever its size, until the command ends."""
-    if mebibytes is not None:
-        from kwire.batches.compression import LIMIT_IN_USE, Limit
-
-        size = mebibytes << 20
-        token = LIMIT_IN_USE.set(Limit(size=size, free=size))
-        context.call_on_close(lambda: LIMIT_IN_USE.reset(token))
-    return mebibytes
-
-
-UNPACK_LIMIT = option(
-    "--unpack-limit",
-    metavar="MIB",
-    min=1,
-    max=2047,
-    callback=_allow,
-    help="Unpack a compressed batch to so many MiB at most. By default to a hundred times its"
-    " size, but at least 1 and at most 64. Raise it only if you trust the sender.",
-)
 API = repeated("--api", metavar="NAME", help="Show this API only; repeatable.")
 NO_API = repeated("--no-api", metavar="NAME", help="Do not show this API; repeatable.")
 VIEW = option(

@@ -12,6 +12,7 @@ import typer
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.lazy import command_group
 from kwire.cli.options import argument, flag, option, reads_options, repeated
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +67,7 @@ def ingest(
     avro: bool = flag("--avro", help="Read captures with Spark's Avro reader, spark-avro."),
     packages: str | None = PACKAGES,
     as_json: bool = AS_JSON,
+    unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Make tables of captures and metadata logs: frames, calls, messages, records, quorum,
     partitions, verdicts. They are described in docs/debuggers/pipeline.md.

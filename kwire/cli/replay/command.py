@@ -10,6 +10,7 @@ from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.cli.flows.options import AS_JSON, TimeRange, expression
 from kwire.cli.options import flag, option, reads_options, repeated
 from kwire.cli.tls_options import client_security, client_tls, server_tls
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from kwire.net.address import Address
@@ -57,6 +58,7 @@ def replay(
         "--verbose", "-v", help="Show all requests sent; with --server the whole messages."
     ),
     as_json: bool = AS_JSON,
+    unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Send recorded requests again, or answer as recorded.
 

@@ -11,6 +11,7 @@ from kwire.cli.errors import WrongUsage
 from kwire.cli.flows.options import AS_JSON, VERBOSE, VIEW, ApiChoice
 from kwire.cli.options import argument, flag, option, reads_options
 from kwire.cli.proxy.feeding import feed_address, feed_token
+from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from kwire.net.address import Address
@@ -36,6 +37,7 @@ def watch(
     token: Path | None = option(
         "--token", metavar="FILE", help="The token that `--feed-token` was given."
     ),
+    unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Show the traffic of a proxy that has a --feed.
 
@@ -64,7 +66,8 @@ def watch(
         if web is not None:
             from kwire.cli.watch.web import serve
 
-            serve(web, _own_arguments(proxy, view, backlog, token))
+            limit = ["--unpack-limit", str(unpack_limit)]
+            serve(web, [*_own_arguments(proxy, view, backlog, token), *limit])
         elif lines or not _is_screen():
             from kwire.cli.watch.plain import run
 

@@ -11,6 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructType
 
 from kwire.batches import Batch, Record, read_batch
+from kwire.batches.compression import Limit
 from kwire.batches.control_records import ControlRecord, read_control_record
 from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord, read_metadata_record
 from kwire.batches.reading import batch_size
@@ -66,7 +67,7 @@ def _rows(part: Slice) -> Iterator[dict[str, Any]]:
             origin = common | {"position": position}
             try:
                 batch = _batch(file, position, part.file.size)
-                yield from (origin | row for row in _batch_rows(batch))
+                yield from (origin | row for row in _batch_rows(batch, part.limit))
             except KwireError as error:
                 reason = getattr(error, "reason", str(error))
                 yield origin | {"error": f"{part.file.path}, byte {position}: {reason}"}
@@ -93,14 +94,14 @@ def _batch(file: BinaryIO, position: int, end: int) -> Batch:
     return batch
 
 
-def _batch_rows(batch: Batch) -> list[dict[str, Any]]:
+def _batch_rows(batch: Batch, limit: Limit) -> list[dict[str, Any]]:
     common = {
         "epoch": batch.partition_leader_epoch,
         "base_offset": batch.base_offset,
         "last_offset": batch.last_offset,
         "control": batch.is_control,
     }
-    records = list(batch.records())
+    records = list(batch.records(limit))
     return [common | _record(record, batch.is_control) for record in records]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from kwire.batches.compression import LIMIT_IN_USE, Limit
 from kwire.capture.reading import NewerCapture, read_info
 from kwire.errors import FileError
 from kwire.logdir.indexes import read_offset_index
@@ -31,11 +32,15 @@ TASKS = 128
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The part of a file that begins in start <= offset < stop."""
+    """The part of a file that begins in start <= offset < stop.
+
+    limit: of what a batch may unpack to, that of the process that planned it.
+    """
 
     file: File
     start: int
     stop: int
+    limit: Limit = field(default_factory=LIMIT_IN_USE.get)
 
 
 def plan(files: Iterable[File], split: int = SPLIT) -> list[Slice]:
