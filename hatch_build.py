@@ -54,6 +54,7 @@ class NativeModule(NamedTuple):
 NATIVE_MODULES = (
     NativeModule("kwire.codec.native._program"),
     NativeModule("kwire.capture.native._recording"),
+    NativeModule("kwire.proxy.data_path.native._relay", platforms=("linux", "darwin")),
 )
 """All extensions of kwire. Each is independent: one that cannot be built leaves the others."""
 

@@ -23,8 +23,9 @@ from proxy_loads import LOADS, Client, Load, connect
 from proxy_memory import idle_connection, slow_reader
 from proxy_relays import LIKE_OURS, OURS, Server, kafka_proxy, ours, serve
 
-PAUSE = 0.2
-"""Seconds before a measurement, for what the one before has left."""
+PAUSE = 1.2
+"""Seconds before a measurement, for what the one before has left, and until connections are where
+they stay: the proxy looks once a second which of them its loop in C can move."""
 
 Times = dict[str, list[float]]
 """Microseconds of CPU per unit, by what was measured."""

@@ -19,7 +19,7 @@ from kwire.proxy import (
     Proxy,
     Ring,
     Sink,
-    pass_everything,
+    count_everything,
     tap_everything,
 )
 from kwire.proxy.capture.recorder import Recorder, files_at
@@ -28,9 +28,9 @@ from kwire.proxy.data_path.side import READ_SIZE
 from kwire.proxy.service.metrics import Metrics
 from proxy_loads import Node
 
-OURS = ("pass", "tap", "record", "record 64 KiB")
-"""Counted for Prometheus only, as kafka-proxy does; copied into a ring, too; recorded, too, whole
-or no more than this of each frame."""
+OURS = ("pass", "pass by asyncio", "tap", "record", "record 64 KiB")
+"""Counted for Prometheus only, as kafka-proxy does, in C or as where no C is; copied into a ring,
+too; recorded, too, whole or no more than this of each frame."""
 
 RECORD_LIMITS = {"record": None, "record 64 KiB": 64 * 1024}
 
@@ -72,9 +72,10 @@ async def serve_streams(upstream: int) -> None:
 
 async def serve_proxy(upstream: int, how: str) -> None:
     """The proxy; how: one of OURS."""
-    wants = pass_everything if how == "pass" else tap_everything
+    wants = count_everything if how.startswith("pass") else tap_everything
     listener = Listener(node_id=1, upstream=Address("127.0.0.1", upstream))
-    sinks: list[Sink] = [Metrics()]
+    metrics = Metrics()
+    sinks: list[Sink] = [metrics]
     with ExitStack() as ending:
         if how == "tap":
             sinks.append(Ring())
@@ -84,7 +85,14 @@ async def serve_proxy(upstream: int, how: str) -> None:
             ending.callback(_say_dropped, how, recorder)
             sinks.append(ending.enter_context(recorder))
         copies = Copies(RECORD_LIMITS.get(how) or COPY_LIMIT)
-        async with Proxy([listener], sinks=sinks, wants=wants, copies=copies) as proxy:
+        async with Proxy(
+            [listener],
+            sinks=sinks,
+            wants=wants,
+            copies=copies,
+            counted=metrics.count,
+            native=how != "pass by asyncio",
+        ) as proxy:
             await _announce(proxy.addresses[listener].port)
 
 

@@ -11,9 +11,17 @@ from kwire.proxy.data_path.server import CannotListen, Proxy
 from kwire.proxy.data_path.tap import FlowViewer, Tap
 from kwire.proxy.filters.chain import Filters
 from kwire.proxy.filters.filter import Action, Answer, Call, Close, Delay, Drop, Filter, Stall, at
+from kwire.proxy.flows.counted_flows import CountedFlows
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import ClientConnection, Event, Flow, Notice, NoticeKind, Outcome, Sink
-from kwire.proxy.flows.interest import Direction, Interest, Wants, pass_everything, tap_everything
+from kwire.proxy.flows.interest import (
+    Direction,
+    Interest,
+    Wants,
+    count_everything,
+    pass_everything,
+    tap_everything,
+)
 from kwire.proxy.flows.ring import Ring
 from kwire.proxy.flows.summary import summarize
 from kwire.proxy.flows.tree import Tree, flow_trees
@@ -27,6 +35,7 @@ __all__ = [
     "ClientConnection",
     "Close",
     "Copies",
+    "CountedFlows",
     "DecodedFlow",
     "Delay",
     "Direction",
@@ -50,6 +59,7 @@ __all__ = [
     "Tree",
     "Wants",
     "at",
+    "count_everything",
     "flow_trees",
     "pass_everything",
     "summarize",

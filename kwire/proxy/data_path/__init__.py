@@ -13,6 +13,14 @@
     copies         copies of tapped frames, within a limit of memory
     pass_through   the output of framers without filters: the chunk is written to the other side
 
+While nothing on a connection is unusual, C moves its bytes, in a thread without the interpreter:
+
+    departure      decides when a relay leaves for the loop in C, and brings it back
+    followed_frames, moved   the state of its frames, as it goes and as it comes back
+    native_loop    the loop and its thread; flows that it gives, and counts
+    native         the C itself: frames follow, the loop moves
+    returned_socket  a socket that has come back, until its side has it
+
 With filters, a gate takes the place of pass_through:
 
     gate           the queue: keeps the order while frames are held

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 COPY_LIMIT = 4 * 1024 * 1024
 """Bytes of one frame that are copied by default; the rest of a longer one only passes."""
@@ -87,6 +88,13 @@ class Copy:
         self._room = copies.copy_limit
         self._size = 0
         self.dropped = False
+
+    @classmethod
+    def begun(cls, copies: Copies, data: bytes) -> Self:
+        """Return a copy that begins with `data`, the bytes behind the size of its frame."""
+        copy = cls(copies)
+        copy.add(b"\0\0\0\0" + data, 0, 4 + len(data))
+        return copy
 
     def add(self, chunk: bytes, start: int, end: int) -> None:
         """Add chunk[start:end] of the frame, whose size, at its beginning, is left out."""

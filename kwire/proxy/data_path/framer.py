@@ -12,6 +12,7 @@ from typing import NamedTuple
 from kwire.messages.registry import api_key, api_keys
 from kwire.net.frames import FRAME_LIMIT
 from kwire.proxy.data_path.copies import Copies, Copy
+from kwire.proxy.data_path.moved import NO_ROOM, DirectionState, MovedFrames
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FrameOutput
 from kwire.proxy.flows.flow import Flow, NoticeKind, Outcome
@@ -42,7 +43,6 @@ _LEAST_USUAL = _WHOLE_HEAD - _SIZE
 _DELIVERED = (Outcome.ANSWERED, Outcome.LOST)
 _NO_RESPONSE = Outcome.NO_RESPONSE
 _SHORT_ID = 255
-_NO_ROOM = "not copied: the memory for copies is used up"
 
 _TAP = Interest.TAP  # an enum's members are slow to look up
 _REQUEST, _RESPONSE = Direction.REQUEST, Direction.RESPONSE
@@ -90,6 +90,34 @@ class Framer:
     def unfinished(self) -> bool:
         """True if a frame has begun and not ended."""
         return self._left > 0 or len(self._head) > 0
+
+    @property
+    def can_be_moved(self) -> bool:
+        """True if the loop in C can go on here: no head has come in part, no copy is being made."""
+        unanswered = self._flow is not None and self._flow.outcome is _NO_RESPONSE
+        return not (self._head or self.lost or unanswered) and self._copy is None
+
+    @property
+    def moved(self) -> tuple[MovedFrames, Flow | None]:
+        """The state for the loop in C, and the flow whose frame is passing."""
+        left = self._left
+        return MovedFrames(self.passed, self.frames, left, self._size), self._flow if left else None
+
+    def wants(self, flow: Flow, direction: Direction) -> bool:
+        """Return True if a flow's frame in this direction is to be copied."""
+        return self._wants(flow.key, flow.version, direction) is _TAP
+
+    def restore(self, state: DirectionState, flow: Flow | None, copy: bytes | None) -> None:
+        """Go on where the loop in C has stopped.
+
+        flow: the one whose frame is passing. copy: of that frame so far, None for none.
+        """
+        self.passed, self.frames = state.passed, state.frames
+        self._left, self._size, self._flow = state.left, state.size, flow
+        self._head[:] = state.head
+        self._need = state.need
+        if copy is not None:
+            self._copy = Copy.begun(self._copies, copy)
 
     def feed(self, chunk: bytes, at: float, now: float) -> None:
         """Find the frames in received bytes, and have each of them sent on or held.
@@ -158,7 +186,7 @@ class Framer:
         copy = Copy(self._copies)
         copy.add(chunk, start, end)
         if copy.dropped:
-            flow.problems.append(_NO_ROOM)
+            flow.problems.append(NO_ROOM)
         return copy.finish()
 
     def _open(self, chunk: bytes, start: int, at: float, now: float) -> int:
@@ -186,7 +214,7 @@ class Framer:
             if copy is not None:
                 data = copy.finish()
                 if copy.dropped and flow is not None:
-                    flow.problems.append(_NO_ROOM)
+                    flow.problems.append(NO_ROOM)
             self._output.end_frame(self._end, flow, data)
         return end
 

@@ -51,7 +51,7 @@ class Listener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The longest times that the proxy waits, in seconds, and the most connections it takes.
+    """The longest times that the proxy waits, in seconds, and the most that it takes.
 
     connect: for the node to accept, from when it is dialled: no more than `reach.DIALS` of a node
     are under way at once. first_frame: for a client's first request to begin. login: from
@@ -61,7 +61,7 @@ class Limits:
     (Kafka: connections.max.idle.ms). drain: for what is left after a close to go on. request_size:
     bytes of the longest request (Kafka: socket.request.max.bytes); behind a longer one bytes only
     pass. connections: of all clients; connections_per_ip: of one address, half of them, so that no
-    single one has all the places.
+    single one has all the places. threads: of the loop in C, among which connections are spread.
     """
 
     connect: float = 10.0
@@ -74,6 +74,7 @@ class Limits:
     request_size: int = FRAME_LIMIT
     connections: int = 10_000
     connections_per_ip: int = 5_000
+    threads: int = 1
 
     @property
     def tick(self) -> float:

@@ -6,6 +6,7 @@ Kafka answers a connection's requests in order, so the queue also shows which we
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
 
 from kwire.proxy.data_path.copies import Copies
@@ -135,6 +136,35 @@ class Pairing:
     def awaited(self) -> set[int]:
         """The ids of the responses that are still to come."""
         return {flow.correlation_id for flow in self._pending}
+
+    @property
+    def pending(self) -> tuple[Flow, ...]:
+        """The flows whose responses are still to come, in their order."""
+        return tuple(self._pending)
+
+    def give_up(self, flows: Iterable[Flow]) -> None:
+        """Follow none of these flows any more, all that have begun: somebody else does."""
+        for flow in flows:
+            self._copies.give_back(len(flow.request_copy or b""))
+        self._pending.clear()
+
+    def restore(self, flows: Iterable[Flow]) -> None:
+        """Wait for the responses of these flows, which somebody else has followed so far."""
+        for flow in flows:
+            self.keep(flow)
+            self._pending.append(flow)
+
+    def partial_copy(self, flow: Flow | None) -> bytes | None:
+        """Take the copy of a restored flow whose request is not whole yet; None for none."""
+        if flow is None or flow.request_copy is None:
+            return None
+        copy, flow.request_copy = flow.request_copy, None
+        self._copies.give_back(len(copy))
+        return copy
+
+    def keep(self, flow: Flow) -> None:
+        """Count the memory of a copy that somebody else has made."""
+        self._copies.held += len(flow.request_copy or b"")
 
     def remove(self, flow: Flow) -> None:
         """Stop waiting for a response to this flow: the node will send none."""

@@ -13,8 +13,11 @@ from ssl import SSLError
 
 from kwire.net.address import Address
 from kwire.net.tls import handshake_failure
+from kwire.proxy.data_path.departure import Departure
+from kwire.proxy.data_path.followed_frames import FollowedFrames
 from kwire.proxy.data_path.framer import Framing, RequestFramer, ResponseFramer
 from kwire.proxy.data_path.listener import Limits
+from kwire.proxy.data_path.native_loop import NativeLoops
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FilterStage, Transport, Write
 from kwire.proxy.data_path.reach import Upstream, reach
@@ -31,7 +34,7 @@ class Relay:
 
     upstream: the node, and what to connect to in turn where it does not accept. make_stage: makes
     what stands between framers and writers. reached: is called when the node's socket is open;
-    gone: when both are closed.
+    gone: when both are closed. native: moves the bytes while nothing on the connection is unusual.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Relay:
         sink: Sink,
         reached: Callable[[], None],
         gone: Callable[[Relay], None],
+        native: NativeLoops | None = None,
     ) -> None:
         self._connection = connection
         self._upstream = upstream
@@ -59,19 +63,44 @@ class Relay:
         self._finished: float | None = None
         self._unsent = 0
         self._reason = self._broken_off = ""
-        self._opened = self._settled = False
+        self._opened = self._settled = self._finishing = False
         self.opened = self.moved = time.monotonic()
         # The two pipelines: a side's socket, its framer, the stage, the other side's socket.
         self.client, self.node = Side(self), Side(self)
         self._stage = stage = make_stage(_RelayTransport(self))
         self._requests = RequestFramer(pairing, framing, stage.requests)
+        responses = ResponseFramer(pairing, framing, stage.responses)
         self.client.join(self.node, self._requests)
-        self.node.join(self.client, ResponseFramer(pairing, framing, stage.responses))
+        self.node.join(self.client, responses)
+        self._departure = (
+            None
+            if native is None
+            else Departure(self, native, FollowedFrames(pairing, self._requests, responses))
+        )
 
     @property
     def connection(self) -> ClientConnection:
         """The connection, as flows and notices name it."""
         return self._connection
+
+    @property
+    def is_closing(self) -> bool:
+        """True once it is to end."""
+        return self._closing_since is not None
+
+    @property
+    def is_finishing(self) -> bool:
+        """True once it is to take no more requests."""
+        return self._finishing
+
+    @property
+    def _is_away(self) -> bool:
+        return self._departure is not None and self._departure.is_away
+
+    def closed_last(self, side: Side) -> None:
+        """Report the end: both sides have closed, this one last."""
+        self._begin_closing(f"{self._peer_name(side)} closed last")
+        self.settle()
 
     @property
     def has_reached(self) -> bool:
@@ -145,7 +174,7 @@ class Relay:
             (self.node if side is self.client else self.client).close()
         else:
             self._stage.input_ended(Direction.RESPONSE)
-        self._settle()
+        self.settle()
 
     def nothing_held(self, side: Side) -> bool:
         """Return True if nothing that a side sent is held by filters."""
@@ -159,7 +188,9 @@ class Relay:
             side.pass_end_on()
 
     def check(self, now: float) -> None:
-        """Close what takes too long. now: of the monotonic clock."""
+        """Close what takes too long; leave, if nothing does. now: of the monotonic clock."""
+        if self._is_away:
+            return  # its loop looks at it
         if self._closing_since is not None:
             # A slow reader keeps its connection for as long as it reads at all.
             unsent = self.client.unsent + self.node.unsent
@@ -172,6 +203,8 @@ class Relay:
         elif reason := self._overdue(now):
             self._notice(NoticeKind.TIMED_OUT, reason)
             self.abort(reason)
+        elif self._opened and self._finished is None and self._departure is not None:
+            self._departure.leave(now)
 
     def finish(self, reason: str, now: float) -> None:
         """Take no more requests, and close when those that came are answered.
@@ -179,6 +212,10 @@ class Relay:
         Where that cannot be seen, as with TLS that passes, the peers end it. To be called until the
         relay is gone. now: of the monotonic clock.
         """
+        self._finishing = True
+        if self._departure is not None and self._departure.is_away:
+            self._departure.take_back()
+            return
         opaque = self.client.opaque or self.node.opaque
         # Steps: stop reading between frames; when all is answered, end the client's stream; after
         # LINGER close. To close at once would reset a client that has just sent something, and take
@@ -206,7 +243,10 @@ class Relay:
         self._begin_closing(reason)
         if self._connecting is not None:
             self._connecting.cancel()
-        self._abort_sides()
+        if self._departure is not None and self._departure.is_away:
+            self._departure.take_back()
+        else:
+            self._abort_sides()
 
     def _reach(self) -> None:
         # A filter may have taken its time over the client, which may have gone meanwhile.
@@ -225,7 +265,7 @@ class Relay:
 
     def _connect_ended(self, task: asyncio.Task[None]) -> None:
         self._connecting = None
-        self._settle()
+        self.settle()
 
     def _tried(self, target: Address) -> None:
         self._connection.upstream = str(target)
@@ -273,9 +313,11 @@ class Relay:
         self.client.abort()
         self.node.abort()
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Report the end when both sockets are gone and none is on its way."""
         # A node that was never reached has no socket that could go.
+        if self._is_away:
+            return
         node_over = self.node.over or self.node.transport is None
         if not (self.client.over and node_over) or self._connecting is not None or self._settled:
             return

@@ -25,6 +25,7 @@ from kwire.proxy.data_path.gate import FRAME_HELD
 from kwire.proxy.data_path.guard import GuardedPairing
 from kwire.proxy.data_path.handshake import Handshake
 from kwire.proxy.data_path.listener import Limits, Listener
+from kwire.proxy.data_path.native_loop import IS_BUILT, NativeLoop, NativeLoops
 from kwire.proxy.data_path.own_requests import PairingWithOwn
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FilterStage, Transport
@@ -32,6 +33,7 @@ from kwire.proxy.data_path.reach import NodeDials, Upstream, reach
 from kwire.proxy.data_path.relay import Relay
 from kwire.proxy.data_path.side import Side
 from kwire.proxy.filters.chain import Filters
+from kwire.proxy.flows.counted_flows import CountedFlows
 from kwire.proxy.flows.flow import ClientConnection, Event, Notice, NoticeKind, Sink
 from kwire.proxy.flows.interest import Wants, tap_everything
 from kwire.proxy.flows.reports import ReportedTexts
@@ -68,7 +70,8 @@ class Proxy:
     takes. filters see what they want before it is sent on; held limits the memory that takes.
     Filters set later are for the connections that are accepted from then on. opened: is called with
     each listener, and where it really listens. descriptors: counts what connections need of the
-    process's open files, with other proxies in it.
+    process's open files, with other proxies in it. counted: takes flows that nobody needs one by
+    one. native: False to have asyncio move all bytes, also those that the loop in C could.
     """
 
     def __init__(
@@ -83,6 +86,8 @@ class Proxy:
         held: Copies | None = None,
         opened: Callable[[Listener, Address], None] | None = None,
         descriptors: Descriptors | None = None,
+        counted: Callable[[CountedFlows], None] = lambda counted: None,
+        native: bool = True,
     ) -> None:
         self._initial = tuple(listeners)
         self._sinks = tuple(sinks)
@@ -103,6 +108,10 @@ class Proxy:
         self.filters = filters
         self.copies = copies or Copies()
         self.held = held or Copies(copy_limit=FRAME_HELD)
+        self._native: NativeLoops | None = None
+        if native and IS_BUILT:
+            make = partial(NativeLoop, self._emit, counted, wants, self.copies, self._limits)
+            self._native = NativeLoops(make() for _ in range(self._limits.threads))
 
     @property
     def addresses(self) -> Mapping[Listener, Address]:
@@ -178,6 +187,11 @@ class Proxy:
         """Send a notice to the sinks, from somebody who looks at what passes."""
         self._emit(notice)
 
+    def look_again(self) -> None:
+        """Ask `wants` again, of which the answers may have changed, and the limit of copies."""
+        if self._native is not None:
+            self._native.look_again()
+
     def add_sink(self, sink: Sink) -> None:
         """Send events to one more sink, from now on."""
         self._sinks += (sink,)
@@ -249,6 +263,8 @@ class Proxy:
         for server in self._servers.values():
             await server.wait_closed()
         self._servers.clear()
+        if self._native is not None:
+            await self._native.close()
 
     def _accept(self, open_listener: _OpenListener) -> asyncio.Protocol:
         return Admission(
@@ -317,6 +333,7 @@ class Proxy:
             sink=self._emit,
             reached=self._connection_counts.descriptors.keep,
             gone=partial(self._forget, host),
+            native=self._native if type(pairing) is Pairing else None,
         )
         self._connection_counts.add(host)
         relay.client.early = early
@@ -350,6 +367,8 @@ class Proxy:
         loop, now = asyncio.get_running_loop(), time.monotonic()
         for relay in self._relays:
             loop.call_soon(relay.check, now)  # each by itself: a mistake in one stops no other
+        if self._native is not None:
+            loop.call_soon(self._native.look, now)
         self._ticker = loop.call_later(self._limits.tick, self._tick)
 
 

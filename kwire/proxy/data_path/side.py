@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from contextlib import suppress
 from typing import Protocol, cast
@@ -10,6 +11,8 @@ from typing import Protocol, cast
 from kwire.proxy.data_path.framer import Framer
 from kwire.proxy.data_path.guard import NotPassed
 from kwire.proxy.data_path.listener import Limits
+from kwire.proxy.data_path.moved import NS, SocketState
+from kwire.proxy.data_path.returned_socket import ReturnedSocket
 
 WRITE_LIMIT = 64 * 1024
 """Bytes that may wait for a slow reader before its writer is no longer read."""
@@ -63,6 +66,7 @@ class Side(asyncio.Protocol):
         self._owner = owner
         self._progress_mark = (0, 0)
         self._marked_at = 0.0
+        self._lost_with: OSError | None = None
         self.transport: asyncio.Transport | None = None
         self.early = b""
         self.over = False
@@ -78,13 +82,75 @@ class Side(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the socket."""
-        self.transport = cast(asyncio.Transport, transport)
-        # asyncio calls pause_writing at this many bytes, and resume_writing at a quarter of them.
-        self.transport.set_write_buffer_limits(high=WRITE_LIMIT)
-        if hasattr(transport, "max_size"):  # of a plain socket in asyncio's own loop
-            transport.max_size = READ_SIZE
+        self._take(cast(asyncio.Transport, transport))
         self._marked_at = time.monotonic()
         self._owner.side_connected(self)
+
+    def _take(self, transport: asyncio.Transport) -> None:
+        self.transport = transport
+        # asyncio calls pause_writing at this many bytes, and resume_writing at a quarter of them.
+        transport.set_write_buffer_limits(high=WRITE_LIMIT)
+        if hasattr(transport, "max_size"):  # of a plain socket in asyncio's own loop
+            transport.max_size = READ_SIZE
+
+    @property
+    def is_plain(self) -> bool:
+        """True if its socket speaks no TLS, and both directions are open and read."""
+        transport = self.transport
+        return (
+            transport is not None
+            and not (self.over or self.eof or self.paused or self.early or transport.is_closing())
+            and transport.get_extra_info("sslcontext") is None
+            and transport.get_extra_info("socket") is not None
+        )
+
+    def duplicate(self) -> int:
+        """Return a descriptor of its socket that is the caller's. Raises OSError."""
+        assert self.transport is not None
+        return os.dup(self.transport.get_extra_info("socket").fileno())
+
+    def let_go(self) -> None:
+        """Give the socket up: it lives on by a descriptor that was duplicated before."""
+        assert self.transport is not None
+        self.transport.set_protocol(asyncio.Protocol())
+        self.transport.abort()
+        self.transport = None
+
+    def take_again(self, back: ReturnedSocket) -> None:
+        """Take a socket that was given up."""
+        if back.transport is not None and not back.lost:
+            self._take(back.transport)
+            back.transport.set_protocol(self)
+
+    def send_again(self, back: ReturnedSocket, state: SocketState) -> None:
+        """Send what was still to be sent, or take note that the socket broke meanwhile."""
+        if state.error:
+            self._lost_with = OSError(state.error, os.strerror(state.error))
+        if self.transport is None:
+            self.connection_lost(back.error)
+        elif state.error:
+            self.transport.abort()
+        else:
+            self.write(state.unsent)
+
+    def go_on(
+        self, received: bytes, back: ReturnedSocket, state: SocketState, *, reads: bool
+    ) -> None:
+        """Follow what was received meanwhile, and read on.
+
+        reads: False to read no more, but for the rest of a frame that has begun.
+        """
+        if self.transport is None or self.transport.is_closing():
+            return
+        if data := received + back.early:
+            self.data_received(data)
+        if back.ended:
+            self.eof_received()
+        if not reads:
+            self.stop_reading()
+        self.resume_reading()
+        self._progress_mark = (self._framer.frames, self._framer.passed)
+        self._marked_at = state.progress / NS
 
     def data_received(self, data: bytes) -> None:
         """Feed received bytes to the framer, or keep them until the other side is connected."""
@@ -200,6 +266,7 @@ class Side(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Report to the relay that the socket is closed, by an end or by an error."""
         self.over = True
+        exc = exc or self._lost_with
         self._owner.side_ending(self, exc)
         self._framer.finish()
         self._owner.side_lost(self, exc)

@@ -14,8 +14,13 @@ class Direction(Enum):
 
 
 class Interest(Enum):
-    """The ways in which a frame passes: as it is, or copied as well."""
+    """The ways in which a frame passes: as it is, or copied as well.
 
+    COUNT: it passes, and nobody needs its flow: if that holds for request and response, the flow
+    may come as one of `CountedFlows`.
+    """
+
+    COUNT = "count"
     PASS = "pass"
     TAP = "tap"
 
@@ -29,6 +34,11 @@ class Wants(Protocol):
 def tap_everything(key: int, version: int, direction: Direction) -> Interest:
     """Copy every frame."""
     return Interest.TAP
+
+
+def count_everything(key: int, version: int, direction: Direction) -> Interest:
+    """Copy nothing, and let flows be counted only."""
+    return Interest.COUNT
 
 
 def pass_everything(key: int, version: int, direction: Direction) -> Interest:

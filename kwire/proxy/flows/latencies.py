@@ -10,6 +10,15 @@ from kwire.proxy.flows.decoded import DecodedFlow
 LONG_POLLS = frozenset({"Fetch", "ShareFetch", "JoinGroup", "SyncGroup"})
 """APIs whose answers a node delays on purpose, until it has something to answer."""
 
+PROMPT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of the buckets that latencies are counted in, in seconds."""
+
+PATIENT = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+"""The same for long polls."""
+
+BOUNDS = tuple(sorted({*PROMPT, *PATIENT}))
+"""The bounds of both, for who does not know yet which of them a flow is counted by."""
+
 LATEST = 1000
 """Latencies of each API that are looked at."""
 

@@ -21,6 +21,7 @@ from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.data_path.server import Proxy
 from kwire.proxy.data_path.tap import Tap
 from kwire.proxy.filters.filter import Filter
+from kwire.proxy.flows.counted_flows import CountedFlows
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Event, Notice
 from kwire.proxy.flows.interest import Direction, Interest
@@ -110,6 +111,7 @@ class ClusterRuntime:
             filters=self.filters.filters if _has_filters(config) else None,
             opened=self._opened,
             descriptors=descriptors,
+            counted=self._count,
         )
         # Rewriting and serving give clients the proxy's addresses, whatever the nodes say.
         nodes_advertise = self.book is None and self.backend is None
@@ -219,6 +221,7 @@ class ClusterRuntime:
         if recording is not self.recording:
             before, self.recording = self.recording, recording
             self.proxy.copies.copy_limit = self._copy_limit
+            self.proxy.look_again()
             if before is not None:
                 await before.end()
 
@@ -291,7 +294,11 @@ class ClusterRuntime:
         if self.metrics is not None and direction is Direction.RESPONSE:
             return Interest.TAP
         has_addresses = self._bypass is not None and self._bypass.wants(key, version, direction)
-        return Interest.TAP if has_addresses else Interest.PASS
+        return Interest.TAP if has_addresses else Interest.COUNT
+
+    def _count(self, counted: CountedFlows) -> None:
+        if self.metrics is not None:
+            self.metrics.count(counted)
 
     def _take(self, event: Event) -> None:
         """Give an event of the data path to everybody who wants it."""

@@ -394,7 +394,7 @@ class LogLinesConfig(Strict):
 
 
 class LimitsConfig(Strict):
-    """Seconds that the proxy waits, the longest request, and the most connections; see Limits."""
+    """Seconds that the proxy waits, and the most that it takes; see Limits."""
 
     connect: Seconds = _LIMITS.connect
     first_frame: Seconds = _LIMITS.first_frame
@@ -404,6 +404,7 @@ class LimitsConfig(Strict):
     request_size: Size = _LIMITS.request_size
     connections: PositiveInt = _LIMITS.connections
     connections_per_ip: PositiveInt = _LIMITS.connections_per_ip
+    threads: PositiveInt = _LIMITS.threads
 
     @property
     def limits(self) -> Limits:

@@ -10,12 +10,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.registry import api_name, request
 from kwire.proxy.data_path.listener import Listener
+from kwire.proxy.flows.counted_flows import CountedFlows
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import (
     ClientConnection,
@@ -26,7 +28,7 @@ from kwire.proxy.flows.flow import (
     NoticeKind,
     Outcome,
 )
-from kwire.proxy.flows.latencies import LONG_POLLS
+from kwire.proxy.flows.latencies import BOUNDS, LONG_POLLS, PATIENT, PROMPT
 from kwire.proxy.flows.text import printable
 
 OTHER = "other"
@@ -39,12 +41,6 @@ SERIES_LIMIT = 2000
 
 CLIENT_LENGTH = 100
 """Characters of a client id in a label."""
-
-PROMPT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds of the buckets of latencies, in seconds."""
-
-PATIENT = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
-"""The same for long polls."""
 
 _LOST = Outcome.LOST  # an enum's members are slow to look up
 _CODES = frozenset(code.value for code in ErrorCode)
@@ -89,6 +85,16 @@ class Count:
         if flow.effects:
             self.effects.update(flow.effects)
 
+    def add_counted(self, counted: CountedFlows) -> None:
+        """Add flows that are counted already, by the finer buckets of `BOUNDS`."""
+        self.requests += counted.requests
+        self.request_bytes += counted.request_bytes
+        self.response_bytes += counted.response_bytes
+        self.seconds += counted.seconds
+        for bound, flows in zip((*BOUNDS, inf), counted.buckets, strict=True):
+            if flows:
+                self.buckets[bisect_left(self.bounds, bound)] += flows
+
 
 class Metrics:
     """The counts of one cluster's proxy: a sink of it, with `see` for the decoded flows.
@@ -118,13 +124,17 @@ class Metrics:
         else:
             self._count(event).add(event)
 
+    def count(self, counted: CountedFlows) -> None:
+        """Add what the data path has counted."""
+        self._count(counted).add_counted(counted)
+
     def see(self, seen: DecodedFlow | Notice) -> None:
         """Count the error codes of a response, each once, as far as they can be decoded."""
         if isinstance(seen, DecodedFlow) and seen.failures:
             names = {_error(failure.code) for failure in seen.failures}
             self._count(seen.flow).errors.update(names)
 
-    def _count(self, flow: Flow) -> Count:
+    def _count(self, flow: Flow | CountedFlows) -> Count:
         at = flow.connection
         who = flow.client_id if at.peer is None else at.peer
         raw = (at.node_id, at.upstream, flow.key, flow.version, who)
@@ -135,7 +145,7 @@ class Metrics:
                 self._found[raw] = count
         return count
 
-    def _labelled(self, flow: Flow) -> Count:
+    def _labelled(self, flow: Flow | CountedFlows) -> Count:
         api, version = self._api(flow.key, flow.version)
         labels = Labels(node_label(flow.connection), api, version, self._client(flow))
         count = self._counts.get(labels)
@@ -154,7 +164,7 @@ class Metrics:
                 self._known[key, version] = names
         return names
 
-    def _client(self, flow: Flow) -> str:
+    def _client(self, flow: Flow | CountedFlows) -> str:
         peer = flow.connection.peer
         client = (flow.client_id or "") if peer is None else f"node {peer}"
         if client in self._clients:

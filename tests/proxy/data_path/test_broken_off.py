@@ -22,6 +22,8 @@ from tests.support.proxy.broken_connections import (
 from tests.support.proxy.data_path.proxied_node import flows
 from tests.support.proxy.dialogue import asked
 
+pytestmark = pytest.mark.usefixtures("each_loop")
+
 ENDS = ("closes", "resets")
 
 
@@ -44,7 +46,7 @@ async def a_node_ends_inside_a_response(way: DataPath, cut: int, how: str, file:
         node.writer.write(GRANTED[0])
         assert await client.exactly(len(way.arrives)) == way.arrives
         node.writer.write(GRANTED[1][:cut])
-        await eventually(lambda: moved(here, len(GRANTED[0]) + cut))
+        await eventually(lambda: moved(here, client, len(GRANTED[0]) + cut))
         node.end(how)
         assert await client.rest() == (b"" if way.holds else GRANTED[1][:cut])
         client.end("closes")
@@ -77,7 +79,7 @@ async def test_over_tls_a_node_that_ends_inside_a_response_ends_its_client(
         client.writer.write(b"".join(ASKED))
         assert await node.exactly(len(b"".join(ASKED))) == b"".join(ASKED)
         node.writer.write(GRANTED[0] + GRANTED[1][:cut])
-        await eventually(lambda: moved(here, len(GRANTED[0]) + cut))
+        await eventually(lambda: moved(here, client, len(GRANTED[0]) + cut))
         node.end(how)
         assert await client.rest() == GRANTED[0] + (b"" if way.holds else GRANTED[1][:cut])
         client.end("closes")

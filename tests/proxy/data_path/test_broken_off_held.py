@@ -125,7 +125,7 @@ async def test_a_filter_whose_own_question_the_node_does_not_answer_is_told(
         node.writer.write(GRANTED[0])
         question = await node.exactly(int.from_bytes(await node.exactly(4), "big"))
         node.writer.write((GRANTED[0][:4] + question[4:8] + GRANTED[0][8:])[:cut])
-        await eventually(lambda: moved(here, len(GRANTED[0]) + cut))
+        await eventually(lambda: moved(here, client, len(GRANTED[0]) + cut))
         node.end(how)
         assert await client.rest() == GRANTED[0]
         client.end("closes")

@@ -11,6 +11,8 @@ from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, flows, grant, node
 from tests.support.virtual_time import in_virtual_time
 
+pytestmark = pytest.mark.usefixtures("each_loop")
+
 
 class SlowNode:
     """Answers each Vote when it is told to. asked: how many have come."""

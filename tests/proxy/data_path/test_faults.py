@@ -12,6 +12,8 @@ from tests.support.proxy.data_path.faulty_requests import (
 )
 from tests.support.proxy.dialogue import Dialogue, asked
 
+pytestmark = pytest.mark.usefixtures("each_loop")
+
 
 @pytest.mark.parametrize("step", [1, 7, 100_000])
 def test_a_fault_passes_untouched_and_is_told(step: int, subtests: pytest.Subtests) -> None:

@@ -35,6 +35,8 @@ from tests.support.proxy.data_path.proxied_node import (
 from tests.support.proxy.dialogue import Dialogue
 from tests.support.virtual_time import in_virtual_time
 
+pytestmark = pytest.mark.usefixtures("each_loop")
+
 
 async def test_a_request_reaches_the_node_and_its_answer_the_client() -> None:
     events: list[Event] = []

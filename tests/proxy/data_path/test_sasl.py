@@ -14,6 +14,8 @@ from tests.support.proxy.dialogue import Dialogue, answered, asked, pieces
 from tests.support.proxy.filter_dialogue import through
 from tests.support.proxy.observing_filter import ObservingFilter
 
+pytestmark = pytest.mark.usefixtures("each_loop")
+
 Turn = tuple[bytes, bytes]
 CUTS = st.lists(st.integers(0, 400), max_size=6)
 

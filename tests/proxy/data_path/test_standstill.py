@@ -23,6 +23,8 @@ from tests.support.proxy.broken_connections import (
 )
 from tests.support.proxy.data_path.proxied_node import flows
 
+pytestmark = pytest.mark.usefixtures("each_loop")
+
 STOPPING = """
 import os, signal, socket, sys
 with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as told, \

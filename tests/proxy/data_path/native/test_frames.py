@@ -1,0 +1,92 @@
+"""The frames in C follow what the framers in Python do, however the bytes come."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.proxy import Copies, Direction, Interest
+from tests.support.proxy.data_path.conversations import (
+    ANSWER,
+    ASK,
+    REPLY,
+    request,
+    response,
+    talk,
+    told,
+    wanted,
+)
+from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, tally
+from tests.support.proxy.dialogue import Dialogue, asked
+
+KEYS = (0, 1, 3, 7, 17, 18, 36, 52, 62, 63, 93, 127, 128, 9999, -1)
+CLIENTS = ("me", "me", "me", "other", "7", "raft-client-3001", "\N{SNOWMAN}", "x" * 300, "", None)
+
+keys = st.sampled_from(KEYS)
+versions = st.sampled_from((0, 1, 2, 9, 12, 31, 32, 200, -1))
+
+
+correlations = st.integers(0, 5)
+requests = st.builds(
+    request, keys, versions, correlations, st.sampled_from(CLIENTS), st.binary(max_size=80)
+)
+usual = st.builds(
+    request, st.sampled_from((1, 3, 18)), st.just(9), correlations, st.just("me"), st.binary()
+)
+produced = st.builds(
+    lambda version, acks, id, number: asked(
+        ProduceRequest(acks=acks, transactional_id=id if version >= 3 else None), version, number
+    ),
+    st.sampled_from((0, 2, 3, 8, 9, 12)),
+    st.sampled_from((0, 1, -1)),
+    st.sampled_from((None, "t", "t" * 300, "t" * 5000)),
+    correlations,
+)
+responses = st.builds(response, correlations, st.binary(max_size=80))
+short = st.builds(
+    lambda size, rest: size.to_bytes(4, "big", signed=True) + rest,
+    st.integers(-2, 12),
+    st.binary(max_size=12),
+)
+
+asks = st.tuples(st.just(ASK), st.one_of(usual, usual, produced))
+replies = st.tuples(st.just(REPLY), st.binary(max_size=80))
+odd = st.one_of(
+    st.tuples(st.just(ASK), requests),
+    st.tuples(st.just(ASK), st.one_of(short, st.binary(max_size=20))),
+    st.tuples(st.just(ANSWER), st.one_of(responses, short, st.binary(max_size=20))),
+)
+steps = st.builds(
+    lambda *parts: [step for part in parts for step in part],
+    st.lists(st.one_of(asks, asks, replies), min_size=4, max_size=20),
+    st.lists(odd, max_size=1),
+    st.lists(st.one_of(asks, replies), max_size=10),
+    st.lists(odd, max_size=2),
+)
+cuts = st.lists(st.integers(0, 400), min_size=1, max_size=30)
+interests = st.dictionaries(
+    st.tuples(st.sampled_from((0, 1, 3, 18)), st.sampled_from(list(Direction))),
+    st.sampled_from(list(Interest)),
+)
+
+
+@settings(max_examples=300)
+@given(steps, cuts, interests, st.sampled_from((0, 7, 10_000)))
+def test_c_and_python_tell_the_same(
+    steps: list[tuple[str, bytes]],
+    places: list[int],
+    by_key: dict[tuple[int, Direction], Interest],
+    copy_limit: int,
+) -> None:
+    python = Dialogue(wants=wanted(by_key), copies=Copies(copy_limit=copy_limit), limit=20_000)
+    moving = MovingDialogue(
+        wants=wanted(by_key), copies=Copies(copy_limit=copy_limit), limit=20_000
+    )
+    talk(steps, places, python, moving)
+
+    assert moving.at_node == python.at_node
+    assert moving.at_client == python.at_client
+    assert list(told(moving)) == list(told(python))
+    assert tally(moving) == tally(python)
+    assert moving.connection.paired == python.connection.paired
+    assert moving.connection.peer == python.connection.peer
+    assert moving.copies.held == python.copies.held == 0

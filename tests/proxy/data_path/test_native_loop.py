@@ -1,0 +1,306 @@
+"""The loop in C moves what is plain, tells what it counted, and gives back all else."""
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from threading import Thread
+
+import pytest
+
+from kwire.proxy import (
+    Address,
+    Copies,
+    CountedFlows,
+    Direction,
+    Event,
+    Interest,
+    Limits,
+    Listener,
+    Notice,
+    NoticeKind,
+    Outcome,
+    Proxy,
+    Wants,
+    count_everything,
+    tap_everything,
+)
+from kwire.proxy.data_path.native_loop import IS_BUILT, NativeLoops
+from kwire.proxy.data_path.side import READ_SIZE, WRITE_LIMIT
+from tests.support.eventually import eventually
+from tests.support.proxy.data_path.proxied_node import flows, node
+
+pytestmark = [
+    pytest.mark.skipif(not IS_BUILT, reason="the native extension is not built"),
+    pytest.mark.usefixtures("at_once"),
+]
+
+METADATA = 3
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the proxy look at its connections all the time, and move them as soon as it can."""
+    monkeypatch.setattr(Limits, "tick", 0.003)
+
+
+def request(number: int, client: str = "me", size: int = 0) -> bytes:
+    """A Metadata request, which the node here answers with so many bytes."""
+    text = client.encode()
+    head = METADATA.to_bytes(2, "big") + bytes(2) + number.to_bytes(4, "big")
+    frame = head + len(text).to_bytes(2, "big") + text + size.to_bytes(4, "big")
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def response(number: int, size: int = 0) -> bytes:
+    return (4 + size).to_bytes(4, "big") + number.to_bytes(4, "big") + bytes(size)
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer every request with as many bytes as its last four say."""
+    while True:
+        try:
+            frame = await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            break
+        writer.write(response(int.from_bytes(frame[4:8], "big"), int.from_bytes(frame[-4:], "big")))
+    writer.close()
+
+
+@dataclass
+class Here:
+    """A proxy in front of such a node, and what it has told."""
+
+    proxy: Proxy
+    host: str
+    port: int
+    events: list[Event]
+    counted: list[CountedFlows]
+    reader: asyncio.StreamReader = field(init=False)
+    writer: asyncio.StreamWriter = field(init=False)
+
+    @property
+    def loops(self) -> NativeLoops:
+        assert self.proxy._native is not None
+        return self.proxy._native
+
+    async def connect(self) -> None:
+        self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
+
+    async def ask(self, number: int, client: str = "me", size: int = 0) -> None:
+        self.writer.write(request(number, client, size))
+        expected = response(number, size)
+        assert await self.reader.readexactly(len(expected)) == expected
+
+    async def moved(self, connections: int = 1) -> None:
+        """Wait until the loop has so many connections."""
+        await eventually(lambda: len(self.loops) == connections)
+
+    async def end(self) -> None:
+        self.writer.close()
+        await eventually(lambda: not self.proxy.connections)
+
+
+@asynccontextmanager
+async def here(
+    wants: Wants = count_everything, limits: Limits | None = None, copies: Copies | None = None
+) -> AsyncIterator[Here]:
+    events: list[Event] = []
+    counted: list[CountedFlows] = []
+    async with node(answer) as upstream:
+        listener = Listener(node_id=1, upstream=upstream)
+        async with Proxy(
+            [listener],
+            sinks=[events.append],
+            wants=wants,
+            limits=limits,
+            copies=copies,
+            counted=counted.append,
+        ) as proxy:
+            address = proxy.addresses[listener]
+            yield Here(proxy, address.host, address.port, events, counted)
+
+
+async def test_flows_that_nobody_needs_are_counted() -> None:
+    async with here() as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        for number in range(1, 11):
+            await run.ask(number, size=100)
+        await run.end()
+        one_by_one = flows(run.events)
+    # Those of before it moved, and the first one there, of which it had to ask.
+    assert 1 <= len(one_by_one) <= 2
+    assert {(it.connection.client_id, it.client_id, it.key) for it in run.counted} == {
+        ("me", "me", METADATA)
+    }
+    assert sum(it.requests for it in run.counted) + len(one_by_one) == 11
+    assert sum(sum(it.buckets) for it in run.counted) == sum(it.requests for it in run.counted)
+    asked = sum(it.request_bytes for it in run.counted) + sum(it.request_size for it in one_by_one)
+    assert asked == 11 * (len(request(0)) - 4)
+    answered = sum(it.response_bytes for it in run.counted)
+    assert answered + sum(it.response_size or 0 for it in one_by_one) == 11 * 4 + 10 * 100
+    closed = [it.text for it in run.events if isinstance(it, Notice)]
+    assert closed[-1] == "node 1 closed last"
+
+
+async def test_another_client_id_comes_back_and_goes_again() -> None:
+    async with here(tap_everything) as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        await run.ask(1, client="another")
+        assert len(run.loops) == 0
+        await run.moved()
+        await run.ask(2, client="another")
+        await run.end()
+    assert [flow.client_id for flow in flows(run.events)] == ["me", "another", "another"]
+    assert [flow.request_copy for flow in flows(run.events)] == [
+        request(0)[4:],
+        request(1, "another")[4:],
+        request(2, "another")[4:],
+    ]
+
+
+async def test_a_response_that_nobody_waits_for_is_told_of_and_passes() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(len(request(0)))
+        writer.write(response(0))
+        await reader.readexactly(len(request(1)))
+        writer.write(response(7) + response(1))
+        await reader.read()
+        writer.close()
+
+    events: list[Event] = []
+    async with node(talk) as upstream:
+        listener = Listener(node_id=1, upstream=upstream)
+        async with Proxy([listener], sinks=[events.append]) as proxy:
+            address = proxy.addresses[listener]
+            run = Here(proxy, address.host, address.port, events, [])
+            await run.connect()
+            await run.ask(0)
+            await run.moved()
+            run.writer.write(request(1))
+            both = response(7) + response(1)
+            assert await run.reader.readexactly(len(both)) == both
+            await run.end()
+    [told] = [
+        it.text for it in events if isinstance(it, Notice) and it.kind is NoticeKind.UNREADABLE
+    ]
+    assert told.startswith("a response with correlation id 7, which no request waits for")
+    assert [flow.outcome for flow in flows(events)] == [Outcome.ANSWERED, Outcome.ANSWERED]
+
+
+async def test_a_wish_that_changes_is_asked_for_again() -> None:
+    interest = Interest.COUNT
+
+    def wants(key: int, version: int, direction: Direction) -> Interest:
+        return interest
+
+    async with here(wants) as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        await run.ask(1)
+        await run.ask(2)
+        interest = Interest.TAP
+        run.proxy.look_again()
+        await run.ask(3, size=5)
+        await run.end()
+    last = flows(run.events)[-1]
+    assert sum(it.requests for it in run.counted) + len(flows(run.events)) == 4
+    assert run.counted
+    assert (last.request_copy, last.response_copy) == (
+        request(3, size=5)[4:],
+        response(3, 5)[4:],
+    )
+
+
+async def test_connections_are_spread_among_threads() -> None:
+    async with here(limits=Limits(threads=2)) as run:
+        open_ones = []
+        for number in range(4):
+            await run.connect()
+            open_ones.append(run.writer)
+            await run.ask(0)
+            await run.moved(number + 1)
+        assert [len(loop) for loop in run.loops._loops] == [2, 2]
+        for writer in open_ones:
+            writer.close()
+        await eventually(lambda: not run.proxy.connections)
+
+
+async def test_a_slow_reader_costs_its_own_connection_speed_and_no_memory() -> None:
+    size = 64 * READ_SIZE
+    async with here() as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        transport = run.writer.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
+        run.writer.write(request(1, size=size))
+        await asyncio.sleep(0.2)  # until nothing moves any more
+        [relay] = run.proxy._relays
+        departure = relay._departure
+        assert departure is not None
+        assert departure._loop is not None
+        assert departure._number is not None
+        state = departure._loop.take(departure._number)
+        assert state is not None
+        assert 0 < len(state.client.unsent) <= READ_SIZE + WRITE_LIMIT
+        departure.come_back(state)
+        transport.resume_reading()
+        expected = response(1, size)
+        assert await run.reader.readexactly(len(expected)) == expected
+        await run.end()
+
+
+def serve_blocking(listening: socket.socket) -> None:
+    """Answer one connection as `answer` does, in a thread, up to its end."""
+    connection, _ = listening.accept()
+    with connection, connection.makefile("rb") as requests:
+        while size := requests.read(4):
+            frame = requests.read(int.from_bytes(size, "big"))
+            number, wanted = (int.from_bytes(frame[at], "big") for at in (_NUMBER, _SIZE))
+            connection.sendall(response(number, wanted))
+
+
+_NUMBER, _SIZE = slice(4, 8), slice(-4, None)
+
+
+async def test_a_python_that_is_busy_loses_no_copy() -> None:
+    """The loop waits for it, rather than to have no room for copies."""
+    count, size = 200, 100_000
+    copies = Copies(copy_limit=size + 100, memory_limit=8_000_000)
+    events: list[Event] = []
+
+    def read(responses: int) -> None:
+        left = responses * len(response(1, size))
+        while left:
+            left -= len(client.recv(min(left, 1 << 16)))
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = Thread(target=serve_blocking, args=[listening])
+        serving.start()
+        listener = Listener(node_id=1, upstream=Address(*listening.getsockname()))
+        async with Proxy([listener], sinks=[events.append], copies=copies) as proxy:
+            address = proxy.addresses[listener]
+            run = Here(proxy, address.host, address.port, events, [])
+            client = socket.create_connection((address.host, address.port))
+            client.sendall(request(0, size=size))
+            await asyncio.to_thread(read, 1)
+            await run.moved()
+            client.sendall(b"".join(request(number, size=size) for number in range(1, count)))
+            reading = Thread(target=read, args=[count - 1])
+            reading.start()
+            time.sleep(0.3)  # noqa: ASYNC251
+            await asyncio.to_thread(reading.join)
+            client.close()
+            await eventually(lambda: not proxy.connections)
+        await asyncio.to_thread(serving.join)
+    assert [len(flow.response_copy or b"") for flow in flows(events)] == [4 + size] * count
+    assert copies.dropped == 0
