@@ -51,8 +51,13 @@ class NativeModule(NamedTuple):
         return hashlib.sha256(content).hexdigest()[:16]
 
 
+SHARED = tuple(
+    f"kwire/codec/native/{name}" for name in ("shared.h", "buffer.c", "slots.c", "turns.c")
+)
+
 NATIVE_MODULES = (
     NativeModule("kwire.codec.native._program"),
+    NativeModule("kwire.batches.native._records", shared=SHARED),
     NativeModule("kwire.capture.native._recording"),
     NativeModule("kwire.proxy.data_path.native._relay", platforms=("linux", "darwin")),
 )

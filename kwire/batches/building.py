@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from struct import error as StructError
 
-import msgspec
 from crc32c import crc32c
 
 from kwire.batches import current
 from kwire.batches.compression import Compression, compress
 from kwire.batches.current import APPEND_TIME, CONTROL, DELETE_HORIZON, TRANSACTIONAL
 from kwire.batches.layout import PREFIX
-from kwire.batches.record import NO_OFFSET, NO_TIMESTAMP, Record, append_record
+from kwire.batches.record import Record
+from kwire.batches.records import write_records
 from kwire.errors import EncodeError
 
 
@@ -39,31 +39,30 @@ def build_batch(
     last_offset, max_timestamp: where the batch once had more records than these.
     Raises EncodeError for a number that its field has no room for.
     """
-    numbered = numbered_from(base_offset, records)
     flags = (
         (APPEND_TIME, log_append_time is not None),
         (TRANSACTIONAL, is_transactional),
         (CONTROL, is_control),
         (DELETE_HORIZON, delete_horizon is not None),
     )
-    first = delete_horizon if delete_horizon is not None else _first_timestamp(numbered)
-    if last_offset is None:
-        last_offset = numbered[-1].offset if numbered else base_offset
-    if max_timestamp is None:
-        max_timestamp = latest(numbered) if log_append_time is None else log_append_time
     try:
+        written = write_records(records, base_offset, delete_horizon)
+        if last_offset is None:
+            last_offset = written.last_offset
+        if max_timestamp is None:
+            max_timestamp = written.latest if log_append_time is None else log_append_time
         return _sealed(
             base_offset,
             partition_leader_epoch,
             compression | sum(flag for flag, is_set in flags if is_set),
             last_offset - base_offset,
-            first,
+            written.base_timestamp,
             max_timestamp,
             producer_id,
             producer_epoch,
             base_sequence,
-            len(numbered),
-            body=compress(_body(numbered, base_offset, first), compression),
+            written.number,
+            body=compress(written.body, compression),
         )
     except (StructError, ValueError) as error:
         raise EncodeError(str(error), message="RecordBatch", version=2) from None
@@ -74,34 +73,6 @@ def with_base_offset(batch: bytes, base_offset: int, partition_leader_epoch: int
     head = base_offset.to_bytes(8, "big", signed=True)
     epoch = partition_leader_epoch.to_bytes(4, "big", signed=True)
     return head + batch[8:12] + epoch + batch[16:]
-
-
-def numbered_from(base_offset: int, records: Iterable[Record]) -> list[Record]:
-    """Return the records, each with an offset: its own, or one more than the last."""
-    numbered = []
-    offset = base_offset
-    for record in records:
-        if record.offset == NO_OFFSET:
-            record = msgspec.structs.replace(record, offset=offset)
-        offset = record.offset + 1
-        numbered.append(record)
-    return numbered
-
-
-def latest(records: Iterable[Record]) -> int:
-    """Return the greatest timestamp."""
-    return max((record.timestamp for record in records), default=NO_TIMESTAMP)
-
-
-def _first_timestamp(records: list[Record]) -> int:
-    return records[0].timestamp if records else NO_TIMESTAMP
-
-
-def _body(records: Iterable[Record], base_offset: int, base_timestamp: int) -> bytes:
-    body = bytearray()
-    for record in records:
-        append_record(body, record, record.offset - base_offset, record.timestamp - base_timestamp)
-    return bytes(body)
 
 
 def _sealed(base_offset: int, epoch: int, *fields: int, body: bytes) -> bytes:

@@ -5,16 +5,18 @@ attributes: compression in bits 0-2, timestamp type 3, transactional 4, control 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import construct
 from construct import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb
 from crc32c import crc32c
+from msgspec import Struct
 
 from kwire.batches.compression import Limit, decompress, known
 from kwire.batches.layout import START, packed
 from kwire.batches.record import Record, RecordReader, TimestampType, next_sequence
+from kwire.batches.records import read_records
 from kwire.errors import BatchError
 
 HEADER = construct.Struct(
@@ -42,8 +44,7 @@ CHECKED: int = construct.Struct(*HEADER.subcons[:5]).sizeof()
 """The position of the first byte that the CRC covers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordBatch:
+class RecordBatch(Struct, frozen=True, kw_only=True, gc=False):
     """A batch of format 2: its header, and its records as they lie in `data`, read when asked for.
 
     data: the whole batch, header included; everything else is Kafka's name for a header field.
@@ -93,33 +94,32 @@ class RecordBatch:
             raise BatchError(f"the CRC is {crc:08x}, {self.crc:08x} is written", offset=CHECKED)
 
     def records(self, limit: Limit | None = None) -> Iterator[Record]:
-        """Yield the records, one after the other.
+        """Return an iterator over the records, which raises BatchError at a malformed one."""
+        return chain.from_iterable(self._parts(limit))
 
-        Raises BatchError as soon as one of them is malformed.
-        """
-        if self.count < 0:
-            raise BatchError(f"{self.count} records", offset=LAYOUT.size)
-        if not self.count:
-            return  # whatever follows the header: Kafka does not look at it either
-        yield from self.records_in(self.unpacked(limit))
+    def records_in(self, data: bytes) -> Iterator[Record]:
+        """Return an iterator over the records that the unpacked bytes have, as `records` does."""
+        return chain.from_iterable(read_records(data, 0, self.count, self._reader()))
 
     def unpacked(self, limit: Limit | None) -> bytes:
         """Return the bytes of the records."""
         return decompress(self.data[LAYOUT.size :], self.attributes & COMPRESSION, limit=limit)
 
-    def records_in(self, data: bytes) -> Iterator[Record]:
-        """Yield the records that the unpacked bytes have, as `records` does."""
+    def _parts(self, limit: Limit | None) -> Iterator[Sequence[Record]]:
+        if self.count < 0:
+            raise BatchError(f"{self.count} records", offset=LAYOUT.size)
+        if not self.count:
+            return  # whatever follows the header: Kafka does not look at it either
+        data, start = self.data, LAYOUT.size
+        if self.attributes & COMPRESSION:
+            data, start = self.unpacked(limit), 0
+        yield from read_records(data, start, self.count, self._reader())
+
+    def _reader(self) -> RecordReader:
         # With the broker's time all records have that of the batch, whatever their deltas say
         # (KIP-32).
         time = self.max_timestamp if self.attributes & APPEND_TIME else None
-        reader = RecordReader(self.base_offset, self.base_timestamp, self.base_sequence, time)
-        position = 0
-        for _ in range(self.count):
-            record, position = reader.read(data, position)
-            yield record
-        if position != len(data):
-            left = len(data) - position
-            raise BatchError(f"{left} bytes behind the last record", offset=position)
+        return RecordReader(self.base_offset, self.base_timestamp, self.base_sequence, time)
 
     @property
     def size(self) -> int:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from zlib import crc32
 
 import construct
 from construct import Int8sb, Int32sb, Int32ub, Int64sb
+from msgspec import Struct
 
 from kwire.batches.compression import Compression, Limit, decompress, known
 from kwire.batches.current import APPEND_TIME, COMPRESSION
@@ -36,8 +36,7 @@ LEAST: int = LAYOUTS[0].size - PREFIX + 2 * Int32sb.sizeof()
 """The smallest `length`: format 0, null key, null value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LegacyBatch:
+class LegacyBatch(Struct, frozen=True, kw_only=True, gc=False):
     """One message of format 0 or 1, or several that one wraps; properties as RecordBatch has them.
 
     data: the whole message, offset and length included; timestamp: -1 in format 0.

@@ -7,11 +7,11 @@ from struct import error as StructError
 from zlib import crc32
 
 from kwire.batches import legacy
-from kwire.batches.building import latest, numbered_from
 from kwire.batches.compression import Compression, compress
 from kwire.batches.current import APPEND_TIME
 from kwire.batches.layout import PREFIX
 from kwire.batches.record import Record
+from kwire.batches.records import latest, numbered_from
 from kwire.errors import EncodeError
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -58,8 +58,7 @@ def next_sequence(base: int, delta: int) -> int:
     return NO_SEQUENCE if base < 0 else (base + delta) & 0x7FFF_FFFF
 
 
-@dataclass(frozen=True, slots=True)
-class RecordReader:
+class RecordReader(NamedTuple):
     """Reads the records of one batch, whose header fields they are relative to.
 
     append_time: what the broker set for all of them, None where the producer's times count.

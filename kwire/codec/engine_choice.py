@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 from kwire.codec import engine
 from kwire.codec.engine import Engine
@@ -24,16 +25,16 @@ NAMES = ("native", "compiled", "reference")
 VARIABLE = "KWIRE_ENGINE"
 """Environment variable that forces an engine by name."""
 
-_caches: list[dict[int, Engine]] = []
+_caches: list[dict[int, Any]] = []
 _forced: str | None = None
 
 
-def new_cache() -> dict[int, Engine]:
-    """Return a table of engines by version for one message class.
+def new_cache() -> dict[int, Any]:
+    """Return a table for engines, or their functions, such as those of a message by version.
 
-    It is emptied when another engine is chosen, so that the class asks again.
+    It is emptied when another engine is chosen, so that its owner asks again.
     """
-    cache: dict[int, Engine] = {}
+    cache: dict[int, Any] = {}
     _caches.append(cache)
     return cache
 
@@ -73,6 +74,11 @@ def available() -> tuple[str, ...]:
 def in_use() -> str:
     """Return the name of the engine that is tried first."""
     return _forced or available()[0]
+
+
+def allows_native() -> bool:
+    """Return False if another engine than the native one is forced."""
+    return _forced is None or _forced == "native"
 
 
 def fastest(reference: Reference) -> Engine:

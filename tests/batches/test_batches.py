@@ -1,8 +1,7 @@
 """Batches that nobody should send, and what is read lazily, bounded and without harm."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kwire.batches import (
     Batch,

@@ -1,8 +1,7 @@
 """Batches of one frame share what they may unpack to."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kwire.batches import Budget, Record, RecordBatch, build_batch, read_batches
 from kwire.errors import BatchError, TooLarge

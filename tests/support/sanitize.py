@@ -38,6 +38,7 @@ ATTACKS = {
     "kwire.codec.native._program": "tests.support.codec.native.attack",
     "kwire.capture.native._recording": "tests.support.capture.native.attack",
     "kwire.proxy.data_path.native._relay": "tests.support.proxy.data_path.native.attack",
+    "kwire.batches.native._records": "tests.support.batches.native.attack",
 }
 """The module with the attacks on each extension, in a function `attacks(seed, effort)`."""
 

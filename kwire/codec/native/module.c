@@ -93,17 +93,17 @@ static Writer borrow_buffer(State *state, const Tables *tables)
 {
     unsigned char *start = state->buffer, *end = start ? start + state->buffer_size : NULL;
     state->buffer = NULL;
-    return (Writer){start, start, end, tables, &state->uuids, {0, 0}};
+    return (Writer){{start, start, end}, tables, &state->uuids, {0, 0}};
 }
 
-static void return_buffer(State *state, Writer *writer)
+static void return_buffer(State *state, const Buffer *buffer)
 {
-    if (state->buffer || writer->end - writer->start > KEPT_BUFFER) {
-        PyMem_Free(writer->start);
+    if (state->buffer || buffer->end - buffer->start > KEPT_BUFFER) {
+        PyMem_Free(buffer->start);
         return;
     }
-    state->buffer = writer->start;
-    state->buffer_size = writer->end - writer->start;
+    state->buffer = buffer->start;
+    state->buffer_size = buffer->end - buffer->start;
 }
 
 PyDoc_STRVAR(encode_doc, "encode(obj, /)\n--\n\n"
@@ -114,8 +114,8 @@ static PyObject *program_encode(Program *self, PyObject *obj)
     PyObject *encoded = NULL;
     Writer writer = borrow_buffer(self->state, &self->tables);
     if (write_value(&writer, root(self), obj))
-        encoded = bytes_of(writer.start, writer.at - writer.start);
-    return_buffer(self->state, &writer);
+        encoded = bytes_of(writer.out.start, writer.out.at - writer.out.start);
+    return_buffer(self->state, &writer.out);
     if (encoded || !forgiven(self))
         return encoded;
     return PyObject_CallFunctionObjArgs(self->encode, obj, NULL);

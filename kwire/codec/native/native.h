@@ -7,14 +7,7 @@
 #ifndef KWIRE_NATIVE_H
 #define KWIRE_NATIVE_H
 
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+#include "shared.h"
 
 /* ---- Tables ---- */
 
@@ -79,10 +72,6 @@ void tables_free(Tables *tables);
 /* Whether a cycle of references can pass through such a value. */
 bool is_container(const Node *node);
 
-/* Where the member `name` of `cls` lies: `blank`, an instance, gets a mark there. -1 with an error
- * where `name` is no member. */
-Py_ssize_t slot_offset(PyTypeObject *cls, PyObject *blank, PyObject *name);
-
 /* ---- UUIDs ---- */
 
 #define UUID_CACHE_BITS 13
@@ -107,27 +96,6 @@ bool uuids_write(const Uuids *uuids, PyObject *uuid, unsigned char *bytes);
 
 /* ---- Reading and writing ---- */
 
-#define ITEMS_PER_LOOK 1024
-#define TURN_NS 6000000  /* longer than the 5 ms after which Python's waiting threads ask for a turn */
-#define LARGE_COPY (1 << 20)
-
-/* How many items were read or written, and when another thread could run last. */
-typedef struct {
-    unsigned int items;
-    int64_t since_ns;
-} Turns;
-
-void take_turn(Turns *turns);
-PyObject *bytes_of(const unsigned char *start, Py_ssize_t size);
-
-/* Lets other threads run while a frame of 100 MiB is in work, which takes seconds. What is being made
- * is known to nobody else meanwhile. */
-static inline void take_turns(Turns *turns)
-{
-    if (++turns->items % ITEMS_PER_LOOK == 0)
-        take_turn(turns);
-}
-
 typedef struct {
     const unsigned char *at;
     const unsigned char *end;
@@ -139,49 +107,12 @@ typedef struct {
 PyObject *read_value(Reader *r, const Node *node);
 
 typedef struct {
-    unsigned char *start;
-    unsigned char *at;
-    unsigned char *end;
+    Buffer out;
     const Tables *tables;
     const Uuids *uuids;
     Turns turns;
 } Writer;
 
 bool write_value(Writer *w, const Node *node, PyObject *value);
-
-/* ---- Big-endian integers; compilers make one instruction of each ---- */
-
-static inline uint16_t load16(const unsigned char *p)
-{
-    return (uint16_t)(p[0] << 8 | p[1]);
-}
-
-static inline uint32_t load32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static inline uint64_t load64(const unsigned char *p)
-{
-    return (uint64_t)load32(p) << 32 | load32(p + 4);
-}
-
-static inline void store16(unsigned char *p, uint16_t value)
-{
-    p[0] = (unsigned char)(value >> 8);
-    p[1] = (unsigned char)value;
-}
-
-static inline void store32(unsigned char *p, uint32_t value)
-{
-    store16(p, (uint16_t)(value >> 16));
-    store16(p + 2, (uint16_t)value);
-}
-
-static inline void store64(unsigned char *p, uint64_t value)
-{
-    store32(p, (uint32_t)(value >> 32));
-    store32(p + 4, (uint32_t)value);
-}
 
 #endif

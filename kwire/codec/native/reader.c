@@ -266,20 +266,9 @@ static bool read_fields(Reader *r, const Record *record, PyObject *obj)
     return true;
 }
 
-/* An instance that no __init__ has seen: every slot is NULL until its field is read, which the
- * deallocator allows, and the collector does not know it before it is whole. */
-static PyObject *blank(const Record *record)
-{
-    PyObject *obj = record->collected ? PyObject_GC_New(PyObject, record->cls)
-                                      : PyObject_New(PyObject, record->cls);
-    if (obj)
-        memset((char *)obj + sizeof(PyObject), 0, (size_t)record->size - sizeof(PyObject));
-    return obj;
-}
-
 static PyObject *read_struct(Reader *r, const Record *record)
 {
-    PyObject *obj = blank(record);
+    PyObject *obj = blank_of(record->cls, record->size, record->collected);
     bool tracked = record->tracked;
     if (!obj)
         return NULL;

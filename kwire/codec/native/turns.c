@@ -1,5 +1,5 @@
 /* Lets other threads run while something large is in work. */
-#include "native.h"
+#include "shared.h"
 #include <time.h>
 
 static int64_t now_ns(void)

@@ -8,55 +8,15 @@
  */
 #include "native.h"
 
-/* ---- The buffer ---- */
-
-static bool grow(Writer *w, size_t more)
-{
-    size_t used = (size_t)(w->at - w->start);
-    if (more > (size_t)PY_SSIZE_T_MAX / 2 - used)
-        return false;
-    size_t size = 2 * (used + more);
-    unsigned char *start = PyMem_Realloc(w->start, size);
-    if (!start)
-        return false;
-    w->start = start;
-    w->at = start + used;
-    w->end = start + size;
-    return true;
-}
-
-static inline bool reserve(Writer *w, size_t more)
-{
-    return (size_t)(w->end - w->at) >= more || grow(w, more);
-}
-
-static bool write_raw(Writer *w, const void *start, Py_ssize_t size)
-{
-    if (!reserve(w, (size_t)size))
-        return false;
-    if (size)
-        memcpy(w->at, start, (size_t)size);
-    w->at += size;
-    return true;
-}
-
 /* ---- Lengths ---- */
 
 #define UVARINT_SIZE 5
 
-static unsigned char *put_uvarint(unsigned char *p, uint32_t value)
-{
-    for (; value > 0x7F; value >>= 7)
-        *p++ = (unsigned char)(value | 0x80);
-    *p++ = (unsigned char)value;
-    return p;
-}
-
 static bool write_uvarint(Writer *w, int64_t value)
 {
-    if (value < 0 || value > UINT32_MAX || !reserve(w, UVARINT_SIZE))
+    if (value < 0 || value > UINT32_MAX || !reserve(&w->out, UVARINT_SIZE))
         return false;
-    w->at = put_uvarint(w->at, (uint32_t)value);
+    w->out.at = put_uvarint(w->out.at, (uint64_t)value);
     return true;
 }
 
@@ -64,16 +24,16 @@ static bool write_width(Writer *w, Width width, int64_t value)
 {
     if (width == WIDTH_COMPACT || width == WIDTH_UVARINT)
         return write_uvarint(w, value + (width == WIDTH_COMPACT));
-    if (!reserve(w, 4))
+    if (!reserve(&w->out, 4))
         return false;
     if (width == WIDTH_INT32 && value <= INT32_MAX) {
-        store32(w->at, (uint32_t)value);
-        w->at += 4;
+        store32(w->out.at, (uint32_t)value);
+        w->out.at += 4;
     } else if (width == WIDTH_INT16 && value <= INT16_MAX) {
-        store16(w->at, (uint16_t)value);
-        w->at += 2;
+        store16(w->out.at, (uint16_t)value);
+        w->out.at += 2;
     } else if (width == WIDTH_INT8 && value <= INT8_MAX) {
-        *w->at++ = (unsigned char)value;
+        *w->out.at++ = (unsigned char)value;
     } else {
         return false;
     }
@@ -125,8 +85,8 @@ static bool put_float(unsigned char *p, PyObject *value)
 
 static bool write_fixed(Writer *w, const Node *node, PyObject *value)
 {
-    unsigned char *p = w->at;
-    w->at += node->size;
+    unsigned char *p = w->out.at;
+    w->out.at += node->size;
     switch (node->kind) {
     case KIND_BOOLEAN:
         *p = value == Py_True;
@@ -145,7 +105,7 @@ static bool write_fixed(Writer *w, const Node *node, PyObject *value)
 static bool write_text_bytes(Writer *w, const Node *node, const char *start, Py_ssize_t size)
 {
     return size <= w->tables->string_limit && write_width(w, node->width, size)
-        && write_raw(w, start, size);
+        && write_raw(&w->out, start, size);
 }
 
 /* Lone surrogates are bytes that were no UTF-8 when they were read. */
@@ -179,7 +139,7 @@ static bool write_bytes(Writer *w, const Node *node, PyObject *value)
     char *start;
     Py_ssize_t size;
     return PyBytes_AsStringAndSize(value, &start, &size) == 0
-        && write_width(w, node->width, size) && write_raw(w, start, size);
+        && write_width(w, node->width, size) && write_raw(&w->out, start, size);
 }
 
 /* A memoryview counts elements, so that only one of plain bytes is as long as its length says. */
@@ -191,7 +151,7 @@ static bool write_buffer(Writer *w, const Node *node, PyObject *value)
     if (PyObject_GetBuffer(value, &view, PyBUF_ND) < 0)
         return false;
     bool written = view.ndim == 1 && view.itemsize == 1
-        && write_width(w, node->width, view.len) && write_raw(w, view.buf, view.len);
+        && write_width(w, node->width, view.len) && write_raw(&w->out, view.buf, view.len);
     PyBuffer_Release(&view);
     return written;
 }
@@ -212,7 +172,7 @@ static bool write_tuple(Writer *w, const Node *node, PyObject *tuple)
 {
     Py_ssize_t count = PyTuple_Size(tuple);
     size_t size = (size_t)node->child->size;
-    if (!write_width(w, node->width, count) || (size && !reserve(w, (size_t)count * size)))
+    if (!write_width(w, node->width, count) || (size && !reserve(&w->out, (size_t)count * size)))
         return false;
     for (Py_ssize_t i = 0; i < count; i++) {
         take_turns(&w->turns);
@@ -291,20 +251,20 @@ static bool present_tags(const Record *record, PyObject *obj, uint64_t *present,
 static bool write_known_tag(Writer *w, const Member *member, PyObject *obj)
 {
     PyObject *value = SLOT(obj, member->offset);
-    if (!value || !write_uvarint(w, member->tag) || !reserve(w, 1))
+    if (!value || !write_uvarint(w, member->tag) || !reserve(&w->out, 1))
         return false;
-    size_t content = (size_t)(++w->at - w->start);
-    if (!write_value(w, member->node, value) || !reserve(w, UVARINT_SIZE))
+    size_t content = (size_t)(++w->out.at - w->out.start);
+    if (!write_value(w, member->node, value) || !reserve(&w->out, UVARINT_SIZE))
         return false;
-    unsigned char *start = w->start + content, prefix[UVARINT_SIZE];
-    size_t size = (size_t)(w->at - start);
+    unsigned char *start = w->out.start + content, prefix[UVARINT_SIZE];
+    size_t size = (size_t)(w->out.at - start);
     if (size > UINT32_MAX)
         return false;
-    size_t width = (size_t)(put_uvarint(prefix, (uint32_t)size) - prefix);
+    size_t width = (size_t)(put_uvarint(prefix, size) - prefix);
     if (width > 1)
         memmove(start + width - 1, start, size);
     memcpy(start - 1, prefix, width);
-    w->at += width - 1;
+    w->out.at += width - 1;
     return true;
 }
 
@@ -324,7 +284,7 @@ static bool write_unknown_tag(Writer *w, int64_t number, PyObject *value)
     Py_ssize_t size;
     return value && PyBytes_CheckExact(value)
         && PyBytes_AsStringAndSize(value, &start, &size) == 0
-        && write_uvarint(w, number) && write_uvarint(w, size) && write_raw(w, start, size);
+        && write_uvarint(w, number) && write_uvarint(w, size) && write_raw(&w->out, start, size);
 }
 
 /* The numbers of the unknown tags, sorted; they are exact integers, so that no code runs. */
@@ -398,7 +358,7 @@ static bool write_fields(Writer *w, const Record *record, PyObject *obj)
     for (Py_ssize_t i = 0; i < record->field_count; i++) {
         const Member *field = &record->members[i];
         PyObject *value = SLOT(obj, field->offset);
-        if (!value || (field->run && !reserve(w, (size_t)field->run)))
+        if (!value || (field->run && !reserve(&w->out, (size_t)field->run)))
             return false;
         if (!(field->node->size ? write_fixed(w, field->node, value)
                                 : write_value(w, field->node, value)))
@@ -431,6 +391,6 @@ bool write_value(Writer *w, const Node *node, PyObject *value)
     case KIND_STRUCT:
         return write_struct(w, node->record, value);
     default:
-        return reserve(w, (size_t)node->size) && write_fixed(w, node, value);
+        return reserve(&w->out, (size_t)node->size) && write_fixed(w, node, value);
     }
 }

@@ -1,0 +1,133 @@
+/* What native engines share that read and write the objects of a msgspec class.
+ *
+ * kwire.batches.native has it, too: hatch_build.py names the files.
+ */
+#ifndef KWIRE_SHARED_H
+#define KWIRE_SHARED_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+/* ---- Objects ---- */
+
+/* Where the member `name` of `cls` lies: `blank`, an instance, gets a mark there. -1 with an error
+ * where `name` is no member. */
+Py_ssize_t slot_offset(PyTypeObject *cls, PyObject *blank, PyObject *name);
+
+/* A size that the class tells of its instances, such as __basicsize__; -1 with an error. */
+Py_ssize_t size_attribute(PyTypeObject *cls, const char *name);
+
+/* Whether an instance of `size` bytes is a header and slots, nothing else; if not with an error. */
+bool is_plain(PyTypeObject *cls, Py_ssize_t size);
+
+/* Sets an error unless there is one; false. */
+bool wrong(const char *what);
+
+/* An instance that no __init__ has seen: every slot is NULL until its field is read, which the
+ * deallocator allows, and the collector does not know it before it is whole. */
+static inline PyObject *blank_of(PyTypeObject *cls, Py_ssize_t size, bool collected)
+{
+    PyObject *obj = collected ? PyObject_GC_New(PyObject, cls) : PyObject_New(PyObject, cls);
+    if (obj)
+        memset((char *)obj + sizeof(PyObject), 0, (size_t)size - sizeof(PyObject));
+    return obj;
+}
+
+/* ---- Turns ---- */
+
+#define ITEMS_PER_LOOK 1024
+#define TURN_NS 6000000  /* longer than the 5 ms after which Python's waiting threads ask for a turn */
+#define LARGE_COPY (1 << 20)
+
+/* How many items were read or written, and when another thread could run last. */
+typedef struct {
+    unsigned int items;
+    int64_t since_ns;
+} Turns;
+
+void take_turn(Turns *turns);
+PyObject *bytes_of(const unsigned char *start, Py_ssize_t size);
+
+/* Lets other threads run while a frame of 100 MiB is in work, which takes seconds. What is being made
+ * is known to nobody else meanwhile. */
+static inline void take_turns(Turns *turns)
+{
+    if (++turns->items % ITEMS_PER_LOOK == 0)
+        take_turn(turns);
+}
+
+/* ---- The buffer that is written into ---- */
+
+typedef struct {
+    unsigned char *start;
+    unsigned char *at;
+    unsigned char *end;
+} Buffer;
+
+bool buffer_grow(Buffer *buffer, size_t more);
+
+static inline bool reserve(Buffer *buffer, size_t more)
+{
+    return (size_t)(buffer->end - buffer->at) >= more || buffer_grow(buffer, more);
+}
+
+static inline bool write_raw(Buffer *buffer, const void *start, Py_ssize_t size)
+{
+    if (!reserve(buffer, (size_t)size))
+        return false;
+    if (size)
+        memcpy(buffer->at, start, (size_t)size);
+    buffer->at += size;
+    return true;
+}
+
+static inline unsigned char *put_uvarint(unsigned char *p, uint64_t value)
+{
+    for (; value > 0x7F; value >>= 7)
+        *p++ = (unsigned char)(value | 0x80);
+    *p++ = (unsigned char)value;
+    return p;
+}
+
+/* ---- Big-endian integers; compilers make one instruction of each ---- */
+
+static inline uint16_t load16(const unsigned char *p)
+{
+    return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t load32(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline uint64_t load64(const unsigned char *p)
+{
+    return (uint64_t)load32(p) << 32 | load32(p + 4);
+}
+
+static inline void store16(unsigned char *p, uint16_t value)
+{
+    p[0] = (unsigned char)(value >> 8);
+    p[1] = (unsigned char)value;
+}
+
+static inline void store32(unsigned char *p, uint32_t value)
+{
+    store16(p, (uint16_t)(value >> 16));
+    store16(p + 2, (uint16_t)value);
+}
+
+static inline void store64(unsigned char *p, uint64_t value)
+{
+    store32(p, (uint32_t)(value >> 32));
+    store32(p + 4, (uint32_t)value);
+}
+
+#endif
