@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import typer
@@ -46,9 +47,10 @@ def dump(
     from kwire.text.untrusted import harmless
 
     dumper = Dump(skip_record_metadata=skip_record_metadata)
+    write = sys.stdout.write  # echo flushes every line
     for file in files:
         for line in dumper.lines(file):
-            typer.echo(harmless(line))
+            write(f"{harmless(line)}\n")
     for problem in dumper.problems:
         typer.secho(harmless(problem), fg="yellow", err=True)
     if dumper.problems:

@@ -7,7 +7,8 @@ character has spare bits set would not survive the way through a UUID.
 from __future__ import annotations
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
 from uuid import UUID
 
 from kwire.errors import InvalidValue
@@ -16,13 +17,15 @@ from kwire.text.untrusted import cut_repr
 ZERO_UUID = UUID(int=0)
 """The id on the wire where there is none, as for the directory of a static voter."""
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _BASE64 = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
 _HEX = re.compile(r"[0-9A-Fa-f]{32}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def uuid_text(value: UUID) -> str:
     """Return the text as which Kafka prints an id: `AAAAAAAAQACAAAAAAAAwAA`."""
-    return urlsafe_b64encode(value.bytes)[:22].decode("ascii")
+    text = b2a_base64(value.int.to_bytes(16, "big"), newline=False)[:22]
+    return text.translate(_URL_SAFE).decode("ascii")
 
 
 def parse_uuid(text: str) -> UUID:

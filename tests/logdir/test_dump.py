@@ -3,17 +3,24 @@
 import json
 import subprocess
 import sys
+from math import inf, nan
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import OpaqueRecord, VersionedRecord
+from kwire.codec.declaration import MetadataRecord
+from kwire.codec.json_form import to_json
 from kwire.errors import InvalidValue
-from kwire.logdir.dump import Dump, record_type_name
+from kwire.logdir.dump import Dump, payload_text, record_type_name
 from kwire.logdir.dump_json import records_as_json
 from kwire.logdir.lock import DirectoryLock
 from kwire.messages.index import METADATA_RECORDS
+from kwire.messages.records.client_quota import ClientQuotaRecord
+from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.topic import TopicRecord
 from kwire.messages.records.zk_migration_state import ZkMigrationStateRecord
 from kwire.messages.registry import metadata_record
 from tests.support.transaction_markers import end_transaction_record
@@ -116,3 +123,24 @@ def test_a_directory_has_one_owner_at_a_time(tmp_path: Path) -> None:
         other.communicate()
     with DirectoryLock(tmp_path):
         pass
+
+
+AT_THE_EDGE = (
+    TopicRecord(name="".join(map(chr, range(0x20))) + '"\\/\x7f\u2028é😀', topic_id=UUID(int=1)),
+    TopicRecord(name="\udcff\udc80", topic_id=UUID(int=2)),
+    *(ClientQuotaRecord(key="k", value=value) for value in (1e16, 1e-7, 0.1, 5.0, inf, nan)),
+    PartitionRecord(partition_id=(1 << 31) - 1, leader=-(1 << 31), replicas=(), isr=(1, 2)),
+)
+
+
+@pytest.mark.parametrize("record", AT_THE_EDGE)
+def test_the_payload_is_the_json_that_python_prints(record: MetadataRecord) -> None:
+    form = {"type": record_type_name(type(record)), "version": 0, "data": to_json(record, 0)}
+    value = VersionedRecord(record=record, version=0).encode()
+    text = json.dumps(form, separators=(",", ":"), ensure_ascii=False)
+    assert payload_text(Record(value=value)) == text
+
+
+def test_of_the_metadata_records_client_quotas_alone_have_a_fraction() -> None:
+    declared = (metadata_record(key) for key in METADATA_RECORDS)
+    assert [cls for cls in declared if "float" in str(cls.__annotations__)] == [ClientQuotaRecord]
