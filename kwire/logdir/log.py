@@ -24,7 +24,7 @@ from kwire.logdir.names import (
     snapshot_name,
 )
 from kwire.logdir.recovery import RecoveredLog, recover, remove_left_overs
-from kwire.logdir.segment import Segment, TornTail
+from kwire.logdir.segment import CHUNK, Segment, TornTail
 from kwire.logdir.snapshots import SnapshotFile, load_snapshot
 
 
@@ -34,6 +34,10 @@ class LogConfig:
 
     segment_bytes: int = 1024 * 1024 * 1024
     segment_ms: int = 7 * 24 * 60 * 60 * 1000
+
+
+_LEAST_READ = 64 * 1024
+"""Bytes that are read at once, though fewer are wanted."""
 
 
 class MetadataLog:
@@ -163,19 +167,19 @@ class MetadataLog:
         end = self.end_offset if end is None else end
         parts: list[bytes] = []
         size = 0
-        for batch in self.batches(offset):
+        for batch in self.batches(offset, min(max(max_bytes, _LEAST_READ), CHUNK)):
             size += batch.size
             if batch.last_offset >= end or (parts and size > max_bytes):
                 break
             parts.append(batch.data)
         return b"".join(parts)
 
-    def batches(self, offset: int) -> Iterator[RecordBatch]:
-        """Yield every batch from the one that holds `offset` on."""
+    def batches(self, offset: int, at_once: int = CHUNK) -> Iterator[RecordBatch]:
+        """Yield every batch from the one that holds `offset` on; at_once: bytes read at once."""
         with self._storage():
             for segment in self._segments:
                 if segment.next_offset > offset:
-                    for _, batch in segment.batches(offset):
+                    for _, batch in segment.batches(offset, at_once):
                         yield batch
 
     def place(self, offset: int) -> tuple[Path, int]:

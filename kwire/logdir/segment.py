@@ -38,14 +38,18 @@ class TornTail:
 
 
 def batches_in(
-    file: OpenFile, path: Path, position: int = 0, *, check_crc: bool = True
+    file: OpenFile,
+    path: Path,
+    position: int = 0,
+    *,
+    check_crc: bool = True,
+    at_once: int = CHUNK,
 ) -> Iterator[tuple[int, Batch]]:
     """Yield whole batches with their positions, up to the first that is cut off.
 
-    Raises FileError where one is broken.
+    at_once: bytes to read at once. Raises FileError where a batch is broken.
     """
-    chunk, read_size = b"", CHUNK
-    start = position
+    chunk, start = b"", position
     while True:
         try:
             batch = read_batch(chunk, position - start, check_crc=check_crc)
@@ -53,13 +57,14 @@ def batches_in(
             raise FileError(error.reason, file=path, offset=position) from None
         if batch is not None:
             yield position, batch
-            position, read_size = position + batch.size, CHUNK
+            position += batch.size
             continue
-        more = file.read(position, read_size)
+        known = len(chunk) - (position - start)
+        more = file.read(position, max(at_once, 2 * known))
         # No more than was there before: the file ends inside this batch, or at its end.
-        if len(more) <= len(chunk) - (position - start):
+        if len(more) <= known:
             return
-        chunk, start, read_size = more, position, read_size * 2
+        chunk, start = more, position
 
 
 def record_batches_in(file: OpenFile, path: Path) -> Iterator[tuple[int, RecordBatch]]:
@@ -144,10 +149,10 @@ class Segment:
         self._file.append(batch.data)
         self.note(batch)
 
-    def batches(self, offset: int) -> Iterator[tuple[int, RecordBatch]]:
+    def batches(self, offset: int, at_once: int = CHUNK) -> Iterator[tuple[int, RecordBatch]]:
         """Yield batches with their positions, from the one that holds `offset` on."""
         start = self.index.position(offset)
-        for position, batch in batches_in(self._file, self.path, start):
+        for position, batch in batches_in(self._file, self.path, start, at_once=at_once):
             assert isinstance(batch, RecordBatch), "recovery let no other in"
             if batch.last_offset >= offset:
                 yield position, batch
