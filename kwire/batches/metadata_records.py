@@ -11,8 +11,10 @@ from io import BytesIO
 from construct import ConstructError
 from msgspec import Struct
 
+from kwire.codec import engine_choice
 from kwire.codec.constructs import uvarint
 from kwire.codec.declaration import MetadataRecord
+from kwire.codec.engine import Decoder
 from kwire.errors import DecodeError
 from kwire.messages.index import METADATA_RECORDS
 from kwire.messages.registry import metadata_record
@@ -55,15 +57,33 @@ def read_metadata_record(value: bytes) -> VersionedRecord:
 
     Raises DecodeError if frame or record are broken.
     """
+    if len(value) > 2 and value[0] == FRAME_VERSION:
+        known = _decoders.get(value[1] << 8 | value[2])
+        if known is not None:
+            decode, version = known
+            record, end = decode(value, 3)
+            if end == len(value):
+                return VersionedRecord(record=record, version=version)
+    return _read_any(value)
+
+
+_decoders: dict[int, tuple[Decoder, int]] = engine_choice.new_cache()
+"""By the two bytes of record type and version: of the records that were read before."""
+
+
+def _read_any(value: bytes) -> VersionedRecord:
     type, version, start = _read_frame(value)
     declared = _declared(type, version)
     if declared is None:
         # A newer Kafka's record: kept as bytes, so that a log can be copied and dumped whole.
         body = value[start:]
         return VersionedRecord(record=OpaqueRecord(type=type, body=body), version=version)
-    record, end = declared.decoder(version)(value, start)
+    decode = declared.decoder(version)
+    record, end = decode(value, start)
     if end != len(value):
         raise declared.reference(version).left_over(len(value) - end, end)
+    if start == 3:  # one byte each, as all that exist
+        _decoders[type << 8 | version] = decode, version
     return VersionedRecord(record=record, version=version)
 
 

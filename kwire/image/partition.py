@@ -43,9 +43,12 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
     @classmethod
     def of(cls, record: PartitionRecord) -> PartitionRegistration:
         """Return the partition that a PartitionRecord describes."""
+        directories = record.directories
+        if len(directories) != len(record.replicas):
+            directories = _one_a_replica(directories, record.replicas)
         return cls(
             replicas=record.replicas,
-            directories=_one_a_replica(record.directories, record.replicas),
+            directories=directories,
             isr=record.isr,
             removing_replicas=record.removing_replicas,
             adding_replicas=record.adding_replicas,
@@ -63,25 +66,35 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
         Every change bumps the partition epoch; one that names a leader, be it the same, bumps the
         leader epoch too.
         """
-        led = change.leader != NO_LEADER_CHANGE
-        replicas = _new(change.replicas, self.replicas)
+        leader, leader_epoch = change.leader, self.leader_epoch
+        if leader == NO_LEADER_CHANGE:
+            leader = self.leader
+        else:
+            # Since 3.6 a change of the ISR alone bumps only the partition epoch.
+            leader_epoch += 1
+        replicas = self.replicas if change.replicas is None else change.replicas
         directories = self.directories if change.directories is None else change.directories
-        recovery = change.leader_recovery_state
+        if len(directories) != len(replicas):
+            directories = _one_a_replica(directories, replicas)
+        recovery, isr = change.leader_recovery_state, change.isr
+        removing, adding = change.removing_replicas, change.adding_replicas
+        elr, last_known_elr = change.eligible_leader_replicas, change.last_known_elr
+        # Nearly all records of a long log come here. Calls in place of the conditions took longer
+        # than all else.
         return PartitionRegistration(
             replicas=replicas,
-            directories=_one_a_replica(directories, replicas),
-            isr=_new(change.isr, self.isr),
-            removing_replicas=_new(change.removing_replicas, self.removing_replicas),
-            adding_replicas=_new(change.adding_replicas, self.adding_replicas),
-            leader=change.leader if led else self.leader,
+            directories=directories,
+            isr=self.isr if isr is None else isr,
+            removing_replicas=self.removing_replicas if removing is None else removing,
+            adding_replicas=self.adding_replicas if adding is None else adding,
+            leader=leader,
             leader_recovery_state=(
                 self.leader_recovery_state if recovery == NO_RECOVERY_CHANGE else recovery
             ),
-            # Since 3.6 a change of the ISR alone bumps only the partition epoch.
-            leader_epoch=self.leader_epoch + led,
+            leader_epoch=leader_epoch,
             partition_epoch=self.partition_epoch + 1,
-            elr=_new(change.eligible_leader_replicas, self.elr),
-            last_known_elr=_new(change.last_known_elr, self.last_known_elr),
+            elr=self.elr if elr is None else elr,
+            last_known_elr=self.last_known_elr if last_known_elr is None else last_known_elr,
         )
 
     def without_elr(self) -> PartitionRegistration:
@@ -138,13 +151,7 @@ class PartitionRegistration(Struct, frozen=True, kw_only=True, gc=False):
         return VersionedRecord(record=record, version=at.partition_record)
 
 
-def _new(change: tuple[int, ...] | None, old: tuple[int, ...]) -> tuple[int, ...]:
-    return old if change is None else change
-
-
 def _one_a_replica(directories: tuple[UUID, ...], replicas: tuple[int, ...]) -> tuple[UUID, ...]:
-    if len(directories) == len(replicas):
-        return directories
     # Records from before directories were assigned (KIP-858) name none, nor do those that then
     # change the number of replicas.
     if all(directory == MIGRATING for directory in directories):

@@ -55,9 +55,9 @@ class ViewDelta:
     def replay(self, record: VersionedRecord, offset: int) -> None:
         """Add the record at that offset. Raises ReplayError if it does not fit."""
         self._image.replay(record)
-        message = record.record
-        if isinstance(message, RegisterBrokerRecord):
-            self._registrations = self._registrations.insert(message.broker_id, offset)
-        elif isinstance(message, UnregisterBrokerRecord):
-            self._registrations = self._registrations.discard(message.broker_id)
         self._end_offset = offset + 1
+        message = record.record
+        if type(message) is RegisterBrokerRecord:
+            self._registrations = self._registrations.insert(message.broker_id, offset)
+        elif type(message) is UnregisterBrokerRecord:
+            self._registrations = self._registrations.discard(message.broker_id)
