@@ -13,6 +13,7 @@ from controller_sides import Side
 from kwire.batches import Record, build_batch
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.logdir.log import LogConfig, MetadataLog
+from kwire.logdir.quorum_state import QuorumState, read_quorum_state, write_quorum_state
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.topic import TopicRecord
@@ -39,7 +40,13 @@ def fill_once(side: Side, records: int) -> None:
     """Kill a lone controller and give it a log of so many records."""
     (member,) = side.members.values()
     member.kill()
-    fill(member.folder / "data" / "__cluster_metadata-0", EPOCH, records)
+    folder = member.folder / "data" / "__cluster_metadata-0"
+    fill(folder, EPOCH, records)
+    state = read_quorum_state(folder)
+    assert state is not None, "it has led before"
+    # A node that has not voted in the epochs of its log has lost its vote: kwire refuses to start.
+    data = state.data.replace(leader_epoch=EPOCH, leader_id=-1, voted_id=-1)
+    write_quorum_state(folder, QuorumState(data=data, version=state.version))
 
 
 async def loaded(side: Side) -> tuple[float, float]:

@@ -18,13 +18,25 @@ from kwire.messages.records.remove_topic import RemoveTopicRecord
 from kwire.messages.records.topic import TopicRecord
 from kwire.text.ids import uuid_text
 
+_COPIED = 128
+"""Partitions of a topic up to which a change copies them all: with so few that is the quicker way.
+
+A long log changes a partition some millions of times, and most topics have fewer.
+"""
+
+
+def _persistent(
+    partitions: dict[int, PartitionRegistration],
+) -> Mapping[int, PartitionRegistration]:
+    return partitions if len(partitions) <= _COPIED else HashTrieMap(partitions)
+
 
 class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
-    """A topic and its partitions by number."""
+    """A topic and its partitions by number, which nobody changes."""
 
     name: str
     id: UUID
-    partitions: HashTrieMap[int, PartitionRegistration] = HashTrieMap()
+    partitions: Mapping[int, PartitionRegistration] = {}
 
     def numbers(self) -> range:
         """Return the numbers of its partitions, which have no gaps."""
@@ -39,7 +51,10 @@ class TopicImage(Struct, frozen=True, kw_only=True, gc=False):
 
     def with_partitions(self, partitions: Mapping[int, PartitionRegistration]) -> TopicImage:
         """Return the topic with these partitions, by number, new or replaced."""
-        return replace(self, partitions=self.partitions.update(partitions))
+        before = self.partitions
+        if isinstance(before, HashTrieMap):
+            return replace(self, partitions=before.update(partitions))
+        return replace(self, partitions=_persistent({**before, **partitions}))
 
     def records(self, at: MetadataVersion, *, elr: bool) -> Iterator[VersionedRecord]:
         """Yield the records that write it down; elr: as for `PartitionRegistration.record`."""
@@ -90,8 +105,8 @@ class TopicsImage(Struct, frozen=True, kw_only=True):
         topics = [only_topic] if only_topic else list(self.by_id.values())
         image = self
         for topic in topics:
-            cleared = HashTrieMap({n: p.without_elr() for n, p in topic.partitions.items()})
-            image = image._with(replace(topic, partitions=cleared))
+            cleared = {n: p.without_elr() for n, p in topic.partitions.items()}
+            image = image._with(replace(topic, partitions=_persistent(cleared)))
         return image
 
     def records(self, at: MetadataVersion, *, elr: bool) -> Iterator[VersionedRecord]:
