@@ -143,6 +143,7 @@ static bool write_record(RecordWriter *w, PyObject *record)
         || !number_of(SLOT(record, slots->timestamp), &timestamp)
         || !number_of(SLOT(record, slots->attributes), &attributes)
         || attributes < 0 || attributes > UINT8_MAX
+        || !SLOT(record, slots->sequence)  /* not written, but the reference may copy the record */
         || !is_difference(offset, w->base_offset, &delta)
         || !is_difference(timestamp, w->base_timestamp, &time_delta)
         || !bytes_part(SLOT(record, slots->key), &key)

@@ -245,3 +245,11 @@ def test_nothing_leaks() -> None:
         work()
     after = counts()
     assert [abs(b - a) < 50 for a, b in zip(before, after, strict=True)] == [True] * len(before)
+
+
+@pytest.mark.parametrize("name", Record.__struct_fields__)
+@pytest.mark.parametrize("offset", [-1, 5])
+def test_a_record_that_lacks_a_field_is_judged_alike(name: str, offset: int) -> None:
+    record = Record(value=b"v", offset=offset)
+    Record.__dict__[name].__delete__(record)
+    attack.agree_on_records([Record(value=b""), record], 0, None)
