@@ -140,7 +140,7 @@ constraints: .venv/ready  ## today's versions of what the tests need; prints wha
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-.venv/demo: pyproject.toml constraints.txt hatch_build.py $(wildcard kwire/*/native/*.[ch] kwire/*/*/native/*.[ch])
+.venv/demo: pyproject.toml constraints.txt hatch_build.py $(wildcard kwire/*/*/*.[ch] kwire/*/*/*/*.[ch])
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[kafka]'
 	touch $@

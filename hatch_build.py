@@ -60,6 +60,7 @@ NATIVE_MODULES = (
     NativeModule("kwire.batches.native._records", shared=SHARED),
     NativeModule("kwire.capture.native._recording"),
     NativeModule("kwire.proxy.data_path.native._relay", platforms=("linux", "darwin")),
+    NativeModule("kwire.capture.decoding._decoder", shared=SHARED),
 )
 """All extensions of kwire. Each is independent: one that cannot be built leaves the others."""
 

@@ -40,7 +40,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore", DeprecationWarning)
     made = {payload.title: _runs(payload) for payload in payloads()}
-    batch = {"100 records of 100 bytes": codec_batches.runs()}
+    batch = codec_batches.runs()
     cold = {payload.title: _cold(payload, made[payload.title]) for payload in payloads()}
     gc.collect()
     gc.freeze()

@@ -6,6 +6,7 @@ than by the schema. A test holds both to the bytes of fastavro.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from crc32c import crc32c
@@ -13,6 +14,7 @@ from crc32c import crc32c
 from kwire.capture.avro import END, NULL, PRESENT, BadAvro, long_bytes, reader, writer
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import CONNECTION_FIELDS, CRC_SIZE, schema
+from kwire.codec import engine_choice
 
 PREFIXES = 4096
 """Beginnings of records that are kept."""
@@ -111,9 +113,19 @@ class RecordDecoder:
 
     def __init__(self, version: int) -> None:
         self._read = reader(schema(version))
+        self._native = _native_decoder(version) if engine_choice.allows_native() else None
 
     def decode(self, data: bytes, start: int) -> tuple[CaptureRecord, int]:
         """Return the record at `start`, and where it ends. Raises BadRecord."""
+        if self._native is not None and (decoded := self._native(data, start)) is not None:
+            record, end = decoded
+            crc = data[end : end + CRC_SIZE]
+            if crc == crc32c(memoryview(data)[start:end]).to_bytes(CRC_SIZE, "big"):
+                return record, end + CRC_SIZE
+        return self._decode(data, start)
+
+    def _decode(self, data: bytes, start: int) -> tuple[CaptureRecord, int]:
+        """Decode by the schema, which knows what is wrong."""
         try:
             fields, end = self._read(data, start)
         except BadAvro as error:
@@ -129,6 +141,17 @@ class RecordDecoder:
         fields["notes"] = tuple(fields["notes"])
         fields["deeds"] = tuple(fields.get("deeds", ()))
         return CaptureRecord(**fields), end
+
+
+def _native_decoder(
+    version: int,
+) -> Callable[[bytes, int], tuple[CaptureRecord, int] | None] | None:
+    try:
+        from kwire.capture.decoding import decoder_of
+
+        return decoder_of(version).decode
+    except (ImportError, ValueError):  # not built, or of another msgspec
+        return None
 
 
 def _text(text: str | None) -> bytes:

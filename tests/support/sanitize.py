@@ -39,6 +39,7 @@ ATTACKS = {
     "kwire.capture.native._recording": "tests.support.capture.native.attack",
     "kwire.proxy.data_path.native._relay": "tests.support.proxy.data_path.native.attack",
     "kwire.batches.native._records": "tests.support.batches.native.attack",
+    "kwire.capture.decoding._decoder": "tests.support.capture.decoding.attack",
 }
 """The module with the attacks on each extension, in a function `attacks(seed, effort)`."""
 
