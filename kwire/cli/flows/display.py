@@ -8,12 +8,13 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Group
 from rich.text import Text
 
 from kwire.cli.flows.counts import FlowCounts
 from kwire.cli.flows.json_values import flow_data, notice_data
 from kwire.cli.flows.lines import flow_lines, notice_lines
-from kwire.cli.screen import screen
+from kwire.cli.screen import UNWRAPPED, screen
 from kwire.proxy import DecodedFlow, Notice, NoticeKind
 from kwire.proxy.flows.match_target import MatchTarget
 
@@ -109,13 +110,24 @@ class Display:
                 handling=self.handling,
                 secrets=self.secrets,
             )
-            self._console.print(lines)
+            self._print(lines)
 
     def _show_notice(self, notice: Notice) -> None:
         if self.as_json:
             _write(notice_data(notice))
         else:
-            self._console.print(notice_lines(notice, self._console))
+            self._print(notice_lines(notice, self._console))
+
+    def _print(self, lines: Group) -> None:
+        """Print lines; to a pipe without rich, which measures each word to wrap none."""
+        texts = [line for line in lines.renderables if isinstance(line, Text)]
+        is_plain = len(texts) == len(lines.renderables) and not self._console.is_terminal
+        text = "".join([f"{line.plain}\n" for line in texts])
+        if is_plain and len(text) < UNWRAPPED and "\t" not in text:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
+            self._console.print(lines)
 
     def end(self, dropped: int) -> None:
         """Print the counts. dropped: events that were not shown."""

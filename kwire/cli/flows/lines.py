@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.text import Text
 
 from kwire.cli.flows.record_tree import record_trees
@@ -49,7 +49,7 @@ def flow_lines(
     note: str = "",
     handling: bool = False,
     secrets: bool = False,
-) -> RenderableType:
+) -> Group:
     """Return the line of a flow, its problems below it, and with `tree` the whole messages.
 
     note: text behind the summary. handling: say whether it passed, was answered or routed. secrets:
@@ -75,7 +75,7 @@ def flow_lines(
     return Group(*lines, *trees)
 
 
-def notice_lines(notice: Notice, console: Console) -> RenderableType:
+def notice_lines(notice: Notice, console: Console) -> Group:
     """Return the line of a notice: an event of a connection that is no RPC."""
     style = "dim" if notice.kind in QUIET else "yellow"
     head = Text.assemble(
