@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from crc32c import crc32c
 
-from kwire.batches import Compression, Record
+from kwire.batches import Compression, Record, records
 from kwire.batches.compression import compress
 from kwire.batches.current import CHECKED, LAYOUT
-from kwire.batches.record import RecordReader
 
 
 def laughs(levels: int, width: int, leaf: str = "1") -> str:
@@ -64,11 +65,12 @@ class ReadRecords:
 def count_records(monkeypatch: pytest.MonkeyPatch) -> ReadRecords:
     """Count the records of format 2 that are read from now on."""
     counted = ReadRecords()
-    real = RecordReader.read
+    real = records.read_records
 
-    def read(self: RecordReader, data: bytes, start: int) -> tuple[Record, int]:
-        counted.count += 1
-        return real(self, data, start)
+    def read(*arguments: Any) -> Iterator[Sequence[Record]]:
+        for part in real(*arguments):
+            counted.count += len(part)
+            yield part
 
-    monkeypatch.setattr(RecordReader, "read", read)
+    monkeypatch.setattr("kwire.batches.current.read_records", read)
     return counted

@@ -1,10 +1,10 @@
 """Batches of the metadata log: records with addresses are changed, batches stay what they were."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from kwire.batches import Budget, Compression, RecordBatch, build_batch, read_batches
 from kwire.batches.control_records import quorum_record, read_control_record
