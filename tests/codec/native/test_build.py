@@ -37,6 +37,7 @@ def wheel(folder: Path) -> tuple[str, set[str]]:
     return path.stem.split("-", 2)[2], {str(name).partition(".")[0] for name in extensions}
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 def test_with_a_compiler_one_wheel_serves_every_python_from_3_11(tmp_path: Path) -> None:
     done = build(tmp_path, KWIRE_NATIVE="1")
