@@ -25,7 +25,7 @@ def slow_reader(node: Server) -> tuple[int, int]:
             missing = frame * frames
             while missing:
                 missing -= len(client.recv(min(64 * 1024, missing)))
-        return proxy.memory("VmHWM") - before, 64_000_000 + 2 * frame
+        return proxy.memory("VmHWM") - before, 16_000_000
     finally:
         proxy.close()
 

@@ -47,8 +47,8 @@ class DepartingRelay(Protocol):
 class Departure:
     """Decides when a relay leaves for the loop in C, and brings it back.
 
-    It leaves when both sockets are plain and between two frames, outside a login. Each time that it
-    comes back it stays here twice as long before it may leave again.
+    It leaves when both sockets are plain, outside a login; frames may be under way. Each time that
+    it comes back it stays here twice as long before it may leave again.
     """
 
     def __init__(self, relay: DepartingRelay, loops: NativeLoops, frames: FollowedFrames) -> None:
@@ -82,9 +82,10 @@ class Departure:
 
     def _look_soon(self, looks: int) -> None:
         """Leave when what waits has been sent, if that is soon: asyncio does not give it away."""
-        if self.is_away or self._relay.is_closing or not self._may_leave:
+        relay = self._relay
+        if self.is_away or relay.is_closing or relay.is_finishing or not self._may_leave:
             return
-        if not (self._relay.client.unsent or self._relay.node.unsent):
+        if not (relay.client.unsent or relay.node.unsent):
             self._leave()
         elif looks:
             loop = asyncio.get_running_loop()
@@ -97,7 +98,7 @@ class Departure:
             descriptors += (sides[0].duplicate(), sides[1].duplicate())
             self._loop = self._loops.idlest
             self._number = self._loop.give(self, self._frames.moved(*descriptors))
-        except OSError:  # no descriptor is left: it stays
+        except (OSError, RuntimeError):  # no descriptor is left, or no thread: it stays
             for descriptor in descriptors:
                 os.close(descriptor)
             return

@@ -74,7 +74,7 @@ class NativeLoop:
 
     sink: takes flows that are not only counted; counted: those that are. wants: says which are, and
     which frames are copied. copies: says up to where; the memory for them is the loop's own, as
-    much again.
+    much again, which all threads of the proxy share.
     """
 
     def __init__(
@@ -100,8 +100,14 @@ class NativeLoop:
         return len(self._movers)
 
     def give(self, mover: Mover, moved: Moved) -> int:
-        """Have the loop move a connection from now on; return its number. Raises OSError."""
+        """Have the loop move a connection from now on; return its number.
+
+        Raises OSError without a descriptor, RuntimeError without a thread for the loop.
+        """
         loop = self._loop or self._start()
+        for key, version, *_ in moved.pending:
+            if (key, version) not in self._interests:
+                self._ask(key, version)  # now: the loop would copy what it does not know
         number = loop.add(moved, time.monotonic_ns())
         self._movers[number] = mover
         return number
@@ -149,18 +155,19 @@ class NativeLoop:
 
     def _start(self) -> Loop:
         copies = self._copies
-        self._loop = loop = Loop(
+        loop = Loop(
             BOUNDS,
             care(),
             self._limits.request_size,
             copies.copy_limit,
-            copies.memory_limit,
+            copies.memory_limit // self._limits.threads,
             READ_SIZE,
             WRITE_LIMIT,
         )
+        thread = Thread(target=loop.run, name="kwire-data-path", daemon=True)
+        thread.start()
+        self._loop, self._thread = loop, thread
         asyncio.get_running_loop().add_reader(loop.fileno(), self._read_events)
-        self._thread = Thread(target=loop.run, name="kwire-data-path", daemon=True)
-        self._thread.start()
         return loop
 
     def _read_events(self) -> None:

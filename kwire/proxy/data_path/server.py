@@ -108,9 +108,10 @@ class Proxy:
         self.filters = filters
         self.copies = copies or Copies()
         self.held = held or Copies(copy_limit=FRAME_HELD)
+        self._counted = counted
         self._native: NativeLoops | None = None
         if native and IS_BUILT:
-            make = partial(NativeLoop, self._emit, counted, wants, self.copies, self._limits)
+            make = partial(NativeLoop, self._emit, self._count, wants, self.copies, self._limits)
             self._native = NativeLoops(make() for _ in range(self._limits.threads))
 
     @property
@@ -362,6 +363,13 @@ class Proxy:
                 # Traffic must not depend on who looks at it.
                 logger.exception("a sink failed and gets no more events: %r", sink)
                 self._sinks = tuple(other for other in self._sinks if other is not sink)
+
+    def _count(self, counted: CountedFlows) -> None:
+        try:
+            self._counted(counted)
+        except Exception:
+            logger.exception("what counts flows failed and gets no more: %r", self._counted)
+            self._counted = lambda counted: None
 
     def _tick(self) -> None:
         loop, now = asyncio.get_running_loop(), time.monotonic()

@@ -338,8 +338,19 @@ static bool begin_request(Frames *frames, const Head *head, double at, int64_t n
     return frames_expect(frames, &flow);
 }
 
+/* Python may have said meanwhile what a flow is wanted for: hundreds may wait for their responses. */
+static void ask_again(const Frames *frames, Flow *flow)
+{
+    if (flow->interest != UNKNOWN_INTEREST)
+        return;
+    flow->interest = interest_in(frames->shared, flow->key, flow->version);
+    if (flow->interest != UNKNOWN_INTEREST && (flow->interest & 3) != TAPPED)
+        copy_free(frames->shared, &flow->request);
+}
+
 static void begin_response(Frames *frames, const Head *head, int64_t now)
 {
+    ask_again(frames, frames_pending(frames, 0));
     frames->answered = *frames_pending(frames, 0);
     frames->first = (frames->first + 1) & (frames->capacity - 1);
     frames->count--;

@@ -5,6 +5,9 @@ from hypothesis import strategies as st
 
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.proxy import Copies, Direction, Interest
+from kwire.proxy.data_path.moved import Moved, MovedFrames
+from kwire.proxy.data_path.native_loop import care
+from kwire.proxy.flows.latencies import BOUNDS
 from tests.support.proxy.data_path.conversations import (
     ANSWER,
     ASK,
@@ -16,6 +19,7 @@ from tests.support.proxy.data_path.conversations import (
     wanted,
 )
 from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, tally
+from tests.support.proxy.data_path.native.extension import Frames
 from tests.support.proxy.dialogue import Dialogue, asked
 
 KEYS = (0, 1, 3, 7, 17, 18, 36, 52, 62, 63, 93, 127, 128, 9999, -1)
@@ -90,3 +94,22 @@ def test_c_and_python_tell_the_same(
     assert moving.connection.paired == python.connection.paired
     assert moving.connection.peer == python.connection.peer
     assert moving.copies.held == python.copies.held == 0
+
+
+def test_what_is_asked_for_meanwhile_is_not_copied() -> None:
+    """A client may send hundreds of requests before Python has said that nobody wants them."""
+    at_rest = MovedFrames(0, 0, 0, 0)
+    moved = Moved(-1, -1, b"me", True, at_rest, at_rest, [], -1, None, 0)
+    native = Frames(BOUNDS, care(), 10_000, 10_000, 1_000_000, moved)
+    for number in range(3):
+        native.feed(0, request(3, 9, number, "me", b"body"), 0.0, 0)
+    assert native.copied > 0
+    native.feed(1, response(0, bytes(5_000)), 0.0, 0)
+    assert native.copied > 5_000
+    native.set_interest(3, 9, 1, 1)
+    native.feed(1, response(1, bytes(5_000)) + response(2, bytes(5_000)), 0.0, 0)
+    [first] = native.events()
+    assert (first[1][2], len(first[4] or b"")) == (0, 5_004)
+    assert native.copied == 0
+    [count] = native.counts()
+    assert count[3:6] == (2, 2 * 16, 2 * 5_004)

@@ -7,11 +7,11 @@ from typing import Any, cast
 from kwire.proxy import Flow, Interest, Limits
 from kwire.proxy.data_path.followed_frames import FollowedFrames
 from kwire.proxy.data_path.moved import FramesState
-from kwire.proxy.data_path.native import Frames
 from kwire.proxy.data_path.native_loop import NativeLoop, care
 from kwire.proxy.flows.counted_flows import CountedFlows
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.latencies import BOUNDS
+from tests.support.proxy.data_path.native.extension import Frames
 from tests.support.proxy.dialogue import Dialogue
 
 NS = 1_000_000_000

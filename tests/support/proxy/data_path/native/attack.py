@@ -18,7 +18,6 @@ from typing import Any
 
 from kwire.proxy import Copies, Direction, Interest
 from kwire.proxy.data_path.moved import Moved, MovedFrames
-from kwire.proxy.data_path.native import Frames, Loop
 from kwire.proxy.data_path.native_loop import care
 from kwire.proxy.flows.latencies import BOUNDS
 from tests.support.proxy.data_path.conversations import (
@@ -32,6 +31,7 @@ from tests.support.proxy.data_path.conversations import (
     wanted,
 )
 from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, tally
+from tests.support.proxy.data_path.native.extension import Frames, Loop
 from tests.support.proxy.dialogue import Dialogue
 
 CLIENTS = ("me", "me", "me", "me", "other", "7", "x" * 300, "", None)
