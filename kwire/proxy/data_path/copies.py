@@ -112,7 +112,7 @@ class Copy:
             self._drop()
 
     def finish(self) -> bytes | None:
-        """Return the copy, None if it was dropped; the caller gives its room back."""
+        """Return the copy so far, None if it was dropped; the caller gives its room back."""
         pieces = self._pieces
         return None if self.dropped else pieces[0] if len(pieces) == 1 else b"".join(pieces)
 

@@ -36,14 +36,19 @@ class FollowedFrames:
             and pairing.connection.client_id is not None
             and not (pairing.tokens or pairing.token_responses)
             and self._requests.login_began is None
+            and not self._is_answered_early
             and all(self._is_plain(flow) for flow in self._begun)
         )
 
     @property
+    def _is_answered_early(self) -> bool:
+        """True if a request is copied whose response has begun before its own last byte."""
+        return self._requests.copies and self._requests.passing not in self._pairing.pending
+
+    @property
     def _begun(self) -> Iterator[Flow]:
         yield from self._pairing.pending
-        _, answering = self._responses.moved
-        if answering is not None:
+        if (answering := self._responses.passing) is not None:
             yield answering
 
     def _is_plain(self, flow: Flow) -> bool:
@@ -55,16 +60,15 @@ class FollowedFrames:
         connection, pending = self._pairing.connection, self._pairing.pending
         client_id = connection.client_id or ""
         unknown = node_of_client_id(client_id, _NODES_ONLY) is not None and connection.peer is None
-        requests, asking = self._requests.moved
-        responses, answering = self._responses.moved
+        asking, answering = self._requests.passing, self._responses.passing
         answered = 0 if answering is None else int((answering.answered or 0) * NS)
         return Moved(
             client=client,
             node=node,
             client_id=client_id.encode("utf-8", "surrogateescape"),
             identified=not unknown,
-            requests=requests,
-            responses=responses,
+            requests=self._requests.moved,
+            responses=self._responses.moved,
             pending=[_moved_flow(flow) for flow in pending],
             asking=pending.index(asking) if asking in pending else -1,
             answering=None if answering is None else _moved_flow(answering),
@@ -74,6 +78,8 @@ class FollowedFrames:
     def give_up(self) -> None:
         """Follow nothing any more: the loop does."""
         self._pairing.give_up(self._begun)
+        self._requests.give_up()
+        self._responses.give_up()
 
     def restore(self, state: FramesState) -> None:
         """Go on where the loop has stopped."""

@@ -93,15 +93,32 @@ class Framer:
 
     @property
     def can_be_moved(self) -> bool:
-        """True if the loop in C can go on here: no head has come in part, no copy is being made."""
+        """True if the loop in C can go on here: no head has come in part, no copy was dropped."""
         unanswered = self._flow is not None and self._flow.outcome is _NO_RESPONSE
-        return not (self._head or self.lost or unanswered) and self._copy is None
+        dropped = self._copy is not None and self._copy.dropped
+        return not (self._head or self.lost or unanswered or dropped)
 
     @property
-    def moved(self) -> tuple[MovedFrames, Flow | None]:
-        """The state for the loop in C, and the flow whose frame is passing."""
-        left = self._left
-        return MovedFrames(self.passed, self.frames, left, self._size), self._flow if left else None
+    def passing(self) -> Flow | None:
+        """The flow whose frame is passing."""
+        return self._flow if self._left else None
+
+    @property
+    def copies(self) -> bool:
+        """True if the frame that is passing is copied."""
+        return self._copy is not None
+
+    @property
+    def moved(self) -> MovedFrames:
+        """The state for the loop in C."""
+        copy = None if self._copy is None else self._copy.finish()
+        return MovedFrames(self.passed, self.frames, self._left, self._size, copy)
+
+    def give_up(self) -> None:
+        """Give the room of a copy back that somebody else goes on with."""
+        if self._copy is not None:
+            self._copy.abandon()
+        self._copy = None
 
     def wants(self, flow: Flow, direction: Direction) -> bool:
         """Return True if a flow's frame in this direction is to be copied."""

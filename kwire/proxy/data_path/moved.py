@@ -22,13 +22,15 @@ MovedFlow = tuple[int, int, int, int, float, int, bytes | None]
 class MovedFrames(NamedTuple):
     """One direction: bytes that have passed, frames, bytes left of the last one, and its size.
 
-    Sizes are with the four bytes of the size itself.
+    Sizes are with the four bytes of the size itself. copy: of that frame so far, without its size;
+    None for none.
     """
 
     passed: int
     frames: int
     left: int
     size: int
+    copy: bytes | None
 
 
 class Moved(NamedTuple):

@@ -30,7 +30,7 @@ from kwire.proxy import (
 from kwire.proxy.data_path.native_loop import IS_BUILT, NativeLoops
 from kwire.proxy.data_path.side import READ_SIZE, WRITE_LIMIT
 from tests.support.eventually import eventually
-from tests.support.proxy.data_path.proxied_node import flows, node
+from tests.support.proxy.data_path.proxied_node import Serve, flows, node
 
 pytestmark = [
     pytest.mark.skipif(not IS_BUILT, reason="the native extension is not built"),
@@ -105,11 +105,14 @@ class Here:
 
 @asynccontextmanager
 async def here(
-    wants: Wants = count_everything, limits: Limits | None = None, copies: Copies | None = None
+    wants: Wants = count_everything,
+    limits: Limits | None = None,
+    copies: Copies | None = None,
+    talk: Serve = answer,
 ) -> AsyncIterator[Here]:
     events: list[Event] = []
     counted: list[CountedFlows] = []
-    async with node(answer) as upstream:
+    async with node(talk) as upstream:
         listener = Listener(node_id=1, upstream=upstream)
         async with Proxy(
             [listener],
@@ -165,6 +168,32 @@ async def test_another_client_id_comes_back_and_goes_again() -> None:
     ]
 
 
+async def test_a_connection_moves_while_a_long_response_is_copied() -> None:
+    """A reader of long responses has one under way whenever the proxy looks at it."""
+    long, goes_on = response(0, 100_000), asyncio.Event()
+
+    async def half_and_half(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(len(request(0)))
+        writer.write(long[:50_000])
+        await goes_on.wait()
+        writer.write(long[50_000:])
+        await reader.read()
+        writer.close()
+
+    copies = Copies()
+    async with here(tap_everything, copies=copies, talk=half_and_half) as run:
+        await run.connect()
+        run.writer.write(request(0))
+        await run.reader.readexactly(50_000)
+        await run.moved()
+        goes_on.set()
+        assert await run.reader.readexactly(50_004 + 4) == long[50_000:]
+        await run.end()
+    [flow] = flows(run.events)
+    assert (flow.request_copy, flow.response_copy) == (request(0)[4:], long[4:])
+    assert copies.held == 0
+
+
 async def test_a_response_that_nobody_waits_for_is_told_of_and_passes() -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(len(request(0)))
@@ -174,24 +203,19 @@ async def test_a_response_that_nobody_waits_for_is_told_of_and_passes() -> None:
         await reader.read()
         writer.close()
 
-    events: list[Event] = []
-    async with node(talk) as upstream:
-        listener = Listener(node_id=1, upstream=upstream)
-        async with Proxy([listener], sinks=[events.append]) as proxy:
-            address = proxy.addresses[listener]
-            run = Here(proxy, address.host, address.port, events, [])
-            await run.connect()
-            await run.ask(0)
-            await run.moved()
-            run.writer.write(request(1))
-            both = response(7) + response(1)
-            assert await run.reader.readexactly(len(both)) == both
-            await run.end()
+    async with here(tap_everything, talk=talk) as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        run.writer.write(request(1))
+        both = response(7) + response(1)
+        assert await run.reader.readexactly(len(both)) == both
+        await run.end()
     [told] = [
-        it.text for it in events if isinstance(it, Notice) and it.kind is NoticeKind.UNREADABLE
+        it.text for it in run.events if isinstance(it, Notice) and it.kind is NoticeKind.UNREADABLE
     ]
     assert told.startswith("a response with correlation id 7, which no request waits for")
-    assert [flow.outcome for flow in flows(events)] == [Outcome.ANSWERED, Outcome.ANSWERED]
+    assert [flow.outcome for flow in flows(run.events)] == [Outcome.ANSWERED, Outcome.ANSWERED]
 
 
 async def test_a_wish_that_changes_is_asked_for_again() -> None:

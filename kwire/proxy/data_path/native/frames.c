@@ -5,7 +5,6 @@
 #include "relay.h"
 #include <stdlib.h>
 
-#define SIZE 4            /* bytes of a frame's size */
 #define REQUEST_HEAD 14   /* size, key, version, correlation id, length of the client id */
 #define RESPONSE_HEAD 8   /* size, correlation id */
 #define LONGEST_ID 255
@@ -305,17 +304,26 @@ static uint8_t interest_in(const Shared *shared, int16_t key, int16_t version)
     return known ? shared->interests[key][version] : 0;
 }
 
-bool flow_adopt(Shared *shared, Flow *flow, const unsigned char *copy, size_t size)
+void flow_adopt(const Shared *shared, Flow *flow)
 {
     flow->interest = interest_in(shared, flow->key, flow->version);
-    if (!copy)
+}
+
+bool copy_adopt(Shared *shared, Copy *copy, uint32_t frame_size, const unsigned char *bytes,
+                size_t size)
+{
+    if (!bytes)
         return true;
-    flow->request = (Copy){.wanted = true, .room = size, .size = size, .capacity = size};
-    shared->copied += size;
-    flow->request.data = malloc(size ? size : 1);
-    if (!flow->request.data)
+    copy_free(shared, copy);
+    copy_begin(shared, copy, TAPPED, frame_size);
+    if (copy->room < size)
+        copy->room = size;
+    copy->data = malloc(size ? size : 1);
+    if (!copy->data)
         return false;
-    memcpy(flow->request.data, copy, size);
+    copy->size = copy->capacity = size;
+    shared->copied += size;
+    memcpy(copy->data, bytes, size);
     return true;
 }
 

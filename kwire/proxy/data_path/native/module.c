@@ -216,7 +216,9 @@ static bool read_flow(Shared *shared, PyObject *tuple, Flow *flow)
     flow->correlation = correlation;
     flow->size = (uint32_t)size;
     flow->asked = asked;
-    if (flow_adopt(shared, flow, (const unsigned char *)copy, (size_t)copy_size))
+    flow_adopt(shared, flow);
+    if (copy_adopt(shared, &flow->request, flow->size, (const unsigned char *)copy,
+                   (size_t)copy_size))
         return true;
     PyErr_NoMemory();
     return false;
@@ -227,19 +229,26 @@ typedef struct {
     int client, node, identified;
     const char *id;
     Py_ssize_t id_size, asking;
-    struct { unsigned long long passed, frames; long long left, size; } directions[2];
+    struct {
+        unsigned long long passed, frames;
+        long long left, size;
+        const char *copy;
+        Py_ssize_t copied;
+    } directions[2];
     PyObject *pending, *answering;
     long long answered;
 } Added;
 
 static bool read_added(PyObject *moved, Added *added)
 {
-    return PyArg_ParseTuple(moved, "iiy#p(KKLL)(KKLL)O!nOL", &added->client, &added->node,
+    return PyArg_ParseTuple(moved, "iiy#p(KKLLz#)(KKLLz#)O!nOL", &added->client, &added->node,
                             &added->id, &added->id_size, &added->identified,
                             &added->directions[0].passed, &added->directions[0].frames,
                             &added->directions[0].left, &added->directions[0].size,
+                            &added->directions[0].copy, &added->directions[0].copied,
                             &added->directions[1].passed, &added->directions[1].frames,
                             &added->directions[1].left, &added->directions[1].size,
+                            &added->directions[1].copy, &added->directions[1].copied,
                             &PyList_Type, &added->pending, &added->asking, &added->answering,
                             &added->answered);
 }
@@ -263,6 +272,25 @@ static bool add_flows(Frames *frames, const Added *added)
     return !frames->answering || read_flow(frames->shared, added->answering, &frames->answered);
 }
 
+/* Goes on with the copies of the frames that pass. */
+static bool add_copies(Frames *frames, const Added *added)
+{
+    Copy *copies[2] = {
+        frames->asking ? &frames_pending(frames, (uint32_t)frames->asking_place)->request : NULL,
+        frames->answering ? &frames->answer : NULL,
+    };
+    for (int i = 0; i < 2; i++) {
+        uint32_t size = (uint32_t)(frames->directions[i].size - SIZE);
+        if (copies[i] && !copy_adopt(frames->shared, copies[i], size,
+                                     (const unsigned char *)added->directions[i].copy,
+                                     (size_t)added->directions[i].copied)) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool describe(Frames *frames, const Added *added)
 {
     for (int i = 0; i < 2; i++) {
@@ -272,7 +300,7 @@ static bool describe(Frames *frames, const Added *added)
         frames->directions[i].size = added->directions[i].size;
     }
     return set_client(frames, added->id, added->id_size, added->identified)
-           && add_flows(frames, added);
+           && add_flows(frames, added) && add_copies(frames, added);
 }
 
 /* ---- Frames ---- */

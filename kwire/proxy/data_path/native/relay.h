@@ -15,6 +15,7 @@
 
 enum { REQUEST, RESPONSE };
 
+#define SIZE 4        /* bytes of a frame's size */
 #define KEYS 128      /* API keys that can be usual; Kafka has used 0 to 93 */
 #define VERSIONS 32   /* versions of one that can */
 #define MOST_BOUNDS 32
@@ -88,8 +89,12 @@ typedef struct {
 
 void shared_push(Shared *shared, Event *event);
 void event_free(Shared *shared, Event *event);
-/* Makes a flow of another framer this one's, with the copy of its request, NULL for none. */
-bool flow_adopt(Shared *shared, Flow *flow, const unsigned char *copy, size_t size);
+/* Makes a flow of another framer this one's. */
+void flow_adopt(const Shared *shared, Flow *flow);
+/* The same for the copy of a frame, so far, which may go on; NULL for none. frame_size: of the whole,
+ * without the bytes of the size. */
+bool copy_adopt(Shared *shared, Copy *copy, uint32_t frame_size, const unsigned char *bytes,
+                size_t size);
 
 /* ---- The frames of one connection ---- */
 

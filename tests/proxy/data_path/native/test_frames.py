@@ -98,7 +98,7 @@ def test_c_and_python_tell_the_same(
 
 def test_what_is_asked_for_meanwhile_is_not_copied() -> None:
     """A client may send hundreds of requests before Python has said that nobody wants them."""
-    at_rest = MovedFrames(0, 0, 0, 0)
+    at_rest = MovedFrames(0, 0, 0, 0, None)
     moved = Moved(-1, -1, b"me", True, at_rest, at_rest, [], -1, None, 0)
     native = Frames(BOUNDS, care(), 10_000, 10_000, 1_000_000, moved)
     for number in range(3):

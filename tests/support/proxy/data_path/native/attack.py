@@ -36,7 +36,7 @@ from tests.support.proxy.dialogue import Dialogue
 
 CLIENTS = ("me", "me", "me", "me", "other", "7", "x" * 300, "", None)
 KEYS = (0, 1, 1, 3, 3, 17, 18, 18, 36, 52, 63, 93, 127, 128, -1)
-AT_REST = MovedFrames(0, 0, 0, 0)
+AT_REST = MovedFrames(0, 0, 0, 0, None)
 PLAIN = Moved(-1, -1, b"me", True, AT_REST, AT_REST, [], -1, None, 0)
 
 
@@ -121,6 +121,8 @@ def misdescribed(seed: int, rounds: int) -> int:
         values: list[Any] = list(PLAIN)
         for _ in range(random.randrange(1, 3)):
             values[random.randrange(len(values))] = random.choice(junk)
+        if random.random() < 0.3:
+            values[4:9] = passing(random)
         try:
             native = frames(tuple(values))  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
@@ -130,6 +132,17 @@ def misdescribed(seed: int, rounds: int) -> int:
             native.feed(1, response(0, b"abc"), 0.0, 0)
             native.state()
     return refused
+
+
+def passing(random: Random) -> list[Any]:
+    """Return both directions in a frame that has begun, whose copies may be too long."""
+    flow = (3, 9, 0, random.randrange(50), 0.0, 0, random.choice((None, b"abc")))
+
+    def frames() -> MovedFrames:
+        left, copy = random.randrange(50), bytes(random.randrange(80))
+        return MovedFrames(0, 1, left, left + random.randrange(50), random.choice((None, copy)))
+
+    return [frames(), frames(), [flow], random.choice((0, -1)), random.choice((None, flow))]
 
 
 class Connection:
