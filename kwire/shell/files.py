@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from kwire.batches import RecordBatch
 from kwire.batches.metadata_records import read_metadata_record
 from kwire.errors import BatchError, DecodeError, FileError, InvalidValue
-from kwire.image import EMPTY, MetadataImage, ReplayError, apply, apply_all
+from kwire.image import EMPTY, MetadataImage, ReplayError, apply_all
 from kwire.logdir.filesystem import DISK, FileSystem
 from kwire.logdir.names import (
     BOOTSTRAP_CHECKPOINT,
@@ -59,9 +59,9 @@ class _Log:
     def apply(self, batch: RecordBatch, path: Path, position: int) -> None:
         """Apply a batch. Raises FileError, with the place, if it is broken or does not fit."""
         try:
-            for record in () if batch.is_control else batch.records():
-                if record.offset >= self.next:
-                    self.image = apply(self.image, read_metadata_record(record.value or b""))
+            records = () if batch.is_control else batch.records()
+            values = (record.value or b"" for record in records if record.offset >= self.next)
+            self.image = apply_all(self.image, map(read_metadata_record, values))
             self.raft = self.raft.after(batch)
         except (BatchError, DecodeError, ReplayError) as error:
             reason = getattr(error, "reason", None) or str(error)
