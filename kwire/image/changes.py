@@ -130,13 +130,12 @@ def _changes(
     before: MetadataImage, after: MetadataImage, touched: TouchedKeys | None
 ) -> MetadataChanges:
     """Return the changes of the touched keys; those of every key if None is given."""
-    parts: dict[str, Any] = {
-        name: _sorted(
-            _changed(part(before), part(after), None if touched is None else touched.keys[name]),
-            order,
-        )
-        for name, (part, order) in _PARTS.items()
-    }
+    parts: dict[str, Any] = {}
+    for name, (part, order) in _PARTS.items():
+        keys = None if touched is None else touched.keys.get(name, _NO_KEYS)
+        # Written out: most records of a long log touch a partition and none of these.
+        changes = {} if keys is _NO_KEYS else _changed(part(before), part(after), keys)
+        parts[name] = _sorted(changes, order) if changes else changes
     return MetadataChanges(
         before=before,
         after=after,
@@ -150,6 +149,8 @@ def _changes(
         **parts,
     )
 
+
+_NO_KEYS: frozenset[Any] = frozenset()
 
 _PARTS: Mapping[
     str, tuple[Callable[[MetadataImage], Mapping[Any, Any]], Callable[[Any], Any] | None]

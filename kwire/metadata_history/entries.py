@@ -98,9 +98,14 @@ def _topic(change: TopicChange, wanted: Callable[[str], bool]) -> Iterator[Entry
     topic = ValueChange(before=change.before, after=change.after)
     yield from _differing(f"/topics/{change.name}", topic, _topic_value)
     for number, partition in change.partitions.items():
-        path = f"/partitions/{change.name}-{number}"
+        path = partition_path(change.name, number)
         if wanted(path):
             yield from _differing(path, partition, render.partition_value)
+
+
+def partition_path(topic: str, number: int) -> str:
+    """Return the path of a partition."""
+    return f"/partitions/{topic}-{number}"
 
 
 def _topic_value(topic: TopicImage) -> dict[str, Any]:

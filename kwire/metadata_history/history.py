@@ -19,8 +19,15 @@ from kwire.messages.records.begin_transaction import BeginTransactionRecord
 from kwire.messages.records.config import ConfigRecord
 from kwire.messages.records.end_transaction import EndTransactionRecord
 from kwire.messages.records.partition import PartitionRecord
+from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.topic import TopicRecord
-from kwire.metadata_history.entries import Entry, entries, unknown_entries, voter_entries
+from kwire.metadata_history.entries import (
+    Entry,
+    entries,
+    partition_path,
+    unknown_entries,
+    voter_entries,
+)
 from kwire.observer.observer import LogStart
 from kwire.observer.raft_state import RaftState
 
@@ -145,6 +152,8 @@ class History:
         self._before, self._open = self._image, []
         if isinstance(group[-1].record, AbortTransactionRecord):
             return
+        if len(groups) == 1 and self._is_unwanted(group, image):
+            return
         for own, records in groups:
             inner = [record for record in records if not isinstance(record.record, _MARKS)]
             after = self._image if len(groups) == 1 else _after(image, inner)
@@ -152,6 +161,14 @@ class History:
             unknown = [record for record in inner if isinstance(record.record, OpaqueRecord)]
             yield from _at(own, unknown_entries(unknown, len(image.unknown)))
             image = after
+
+    def _is_unwanted(self, group: list[VersionedRecord], image: MetadataImage) -> bool:
+        """True for a change of a partition that may be left out, as most of a long log are."""
+        change = group[0].record
+        if len(group) > 1 or not isinstance(change, PartitionChangeRecord):
+            return False
+        topic = image.topics.by_id[change.topic_id].name
+        return not self.wanted(partition_path(topic, change.partition_id))
 
     def _control(self, batch: RecordBatch) -> Iterator[LoggedChange]:
         for record in batch.records():
