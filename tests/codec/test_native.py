@@ -15,6 +15,7 @@ from kwire.messages.a01_fetch import FetchResponse
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from tests.support.codec.native.attack import Pair, native
+from tests.support.native_extensions import assert_nothing_leaks
 
 
 def program(name: str, version: int) -> native.Program:
@@ -175,18 +176,7 @@ def test_nothing_leaks() -> None:
         made.responses = [1]
         pair.agree_on_object(made)
 
-    def counts() -> list[int]:
-        gc.collect()
-        singles = (FetchResponse, None, True, *(tag for tag in pair.native.__class__.__mro__))
-        return [sys.getallocatedblocks() // 100, *map(sys.getrefcount, singles)]
-
-    for _ in range(200):
-        work()
-    before = counts()
-    for _ in range(5_000):
-        work()
-    after = counts()
-    assert [abs(b - a) < 50 for a, b in zip(before, after, strict=True)] == [True] * len(before)
+    assert_nothing_leaks(work, 5_000, FetchResponse, None, True, *type(pair.native).__mro__)
 
 
 STRUCT = SaslHandshakeRequest

@@ -16,6 +16,7 @@ import pytest
 
 import hatch_build
 from tests.support import sanitize
+from tests.support.native_extensions import needs_extension
 from tests.support.paths import ROOT
 
 NO_COMPILER = "no-such-compiler"
@@ -50,12 +51,8 @@ def test_with_a_compiler_one_wheel_serves_every_python_from_3_11(tmp_path: Path)
 def test_each_extension_is_built_from_the_sources_as_they_are(
     native: hatch_build.NativeModule,
 ) -> None:
-    try:
+    with needs_extension():
         module = import_module(native.module)
-    except ImportError:
-        if os.environ.get("KWIRE_NATIVE") == "1":
-            raise
-        pytest.skip("no native engine here: it takes a C compiler")
     assert native.digest(ROOT) == module.SOURCES, "run: pip install --editable ."
 
 

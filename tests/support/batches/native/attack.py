@@ -6,9 +6,6 @@ the error. Run plainly by test_attack.py, under sanitizers by tests/support/sani
 
 from __future__ import annotations
 
-import gc
-import os
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
@@ -23,13 +20,10 @@ from kwire.batches import Record, RecordBatch, RecordHeader, read_batches, recor
 from kwire.batches.current import LAYOUT
 from kwire.batches.record import RecordReader
 from tests.support.codec.native.attack import HOSTILE, mutate
+from tests.support.native_extensions import collecting, interfere, needs_extension
 
-try:
+with needs_extension():
     from kwire.batches.native import ENGINE as ENGINE
-except ImportError:
-    if os.environ.get("KWIRE_NATIVE") == "1":
-        raise
-    pytest.skip("no native engine here: it takes a C compiler", allow_module_level=True)
 
 T = TypeVar("T")
 
@@ -195,31 +189,14 @@ def spoilt(seed: int, times: int) -> tuple[int, int]:
 
 def collected(rounds: int) -> int:
     """Read records while the collector looks at everything it knows; return how often it came."""
-    visits = 0
-
-    def visit(phase: str, info: dict[str, int]) -> None:
-        nonlocal visits
-        visits += 1
-        for known in gc.get_objects():
-            if type(known) in (list, tuple) and known:
-                _ = known[0], known[-1]
-
     headers = tuple(RecordHeader(str(n), b"v") for n in range(3))
     written = records.write_records([Record(value=b"v", headers=headers)] * 50, 0, None)
-    thresholds = gc.get_threshold()
-    gc.freeze()  # what exists already would only make the visits slow
-    gc.callbacks.append(visit)
-    gc.set_threshold(1)
-    try:
+    with collecting() as visits:
         kept = [
             read_natively(written.body, 0, 50, RecordReader(n, n, n, None)) for n in range(rounds)
         ]
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.callbacks.remove(visit)
-        gc.unfreeze()
     assert all(len(found) == 50 for found in kept)
-    return visits
+    return len(visits)
 
 
 def emptied(times: int) -> int:
@@ -227,15 +204,5 @@ def emptied(times: int) -> int:
     before = ENGINE.fallbacks
     for _ in range(times):
         made = [Record(value=b"v")] * 2_000_000
-        begun = threading.Event()
-
-        def write(made: list[Record] = made, begun: threading.Event = begun) -> None:
-            begun.set()
-            ENGINE.write(made, 0, None)
-
-        writing = threading.Thread(target=write)
-        writing.start()
-        begun.wait()  # and then until the writer lets this thread go on
-        made.clear()
-        writing.join()
+        interfere(partial(ENGINE.write, made, 0, None), made.clear)
     return ENGINE.fallbacks - before

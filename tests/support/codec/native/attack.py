@@ -7,8 +7,6 @@ tests/support/sanitize.py.
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
 import threading
 from array import array
@@ -19,18 +17,14 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-import pytest
 
 import kwire
 import vectors
 from kwire.codec.reference import Reference
+from tests.support.native_extensions import collecting, interfere, needs_extension
 
-try:
+with needs_extension():
     from kwire.codec import native as native
-except ImportError:
-    if os.environ.get("KWIRE_NATIVE") == "1":
-        raise
-    pytest.skip("no native engine here: it takes a C compiler", allow_module_level=True)
 
 RELEASES = ("4.4.0", "3.9.1")
 """Nearly all that 4.3.1 has is in 4.4.0 as well."""
@@ -266,32 +260,18 @@ def collected(step: int) -> int:
     random = Random(0)
     other = Pair("AddRaftVoterRequest", 1).native
     message = other.encode(kwire.message("AddRaftVoterRequest")())
-    visits = 0
     kept = []  # or Python would use the same lists again and have nothing to collect
 
-    def visit(phase: str, info: dict[str, int]) -> None:
-        nonlocal visits
-        visits += 1
-        for known in gc.get_objects():
-            if type(known) in (list, tuple) and known:
-                _ = known[0], known[-1]
+    def enter_again() -> None:
         fresh = message[:9] + random.randbytes(16) + message[25:]  # a UUID that no cache has
         assert other.encode(other.decode(fresh, 0)[0]) == fresh
 
     chosen = [(pair_of(v.name, v.version).native, v.data) for v in all_vectors(step)]
-    thresholds = gc.get_threshold()
-    gc.freeze()  # what exists already would only make the visits slow
-    gc.callbacks.append(visit)
-    gc.set_threshold(1)
-    try:
+    with collecting(enter_again) as visits:
         for program, data in chosen:
             kept.append(program.decode(data, 0)[0])
             assert program.encode(kept[-1]) == data
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.callbacks.remove(visit)
-        gc.unfreeze()
-    return visits
+    return len(visits)
 
 
 class Meddler:
@@ -380,19 +360,13 @@ def _empty_while_written(pair: Pair) -> None:
     config = topic.fields["configs"].type.element.cls
     topics = [topic(configs=[config() for _ in range(3)]) for _ in range(100_000)]
     obj = request(topics=topics)
-    begun = threading.Event()
 
-    def write() -> None:
-        begun.set()
-        _outcome(pair.native.encode, obj)
+    def empty() -> None:
+        for one in topics:
+            one.configs.clear()
+        topics.clear()
 
-    writing = threading.Thread(target=write)
-    writing.start()
-    begun.wait()  # and then until the writer lets this thread go on
-    for one in topics:
-        one.configs.clear()
-    topics.clear()
-    writing.join()
+    interfere(lambda: _outcome(pair.native.encode, obj), empty)
 
 
 def _race(tasks: list[Callable[[], None]], stop: threading.Event, seconds: float) -> None:
