@@ -6,13 +6,13 @@ reads and writes them one by one.
 
 from __future__ import annotations
 
-from kwire.batches.native._records import Engine, engine
+from kwire.batches.native._records import Engine
 from kwire.batches.record import Record, RecordHeader
 
 __all__ = ["ENGINE", "Engine"]
 
 try:
-    ENGINE = engine(Record, RecordHeader)
+    ENGINE = Engine(Record, RecordHeader)
     """It answers None to what it cannot do, which the reference then does or explains."""
 except ValueError as error:  # of another msgspec, whose classes are laid out in another way
     raise ImportError(str(error)) from error

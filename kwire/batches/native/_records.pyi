@@ -9,6 +9,7 @@ SOURCES: str
 
 @final
 class Engine:
+    def __new__(cls, record: type[Record], header: type[RecordHeader], /) -> Engine: ...
     @property
     def fallbacks(self) -> int: ...
     def read(
@@ -25,5 +26,3 @@ class Engine:
     def write(
         self, records: list[Record], base_offset: int, base_timestamp: int | None, /
     ) -> tuple[bytes, int, int, int] | None: ...
-
-def engine(record: type[Record], header: type[RecordHeader], /) -> Engine: ...

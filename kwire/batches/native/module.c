@@ -2,14 +2,6 @@
 #include "records.h"
 #include <structmember.h>
 
-#ifndef KWIRE_SOURCES
-#define KWIRE_SOURCES ""  /* hatch_build.py names the state of the sources here */
-#endif
-
-typedef struct {
-    PyTypeObject *engine;
-} State;
-
 typedef struct {
     PyObject_HEAD
     RecordSlots record;
@@ -17,24 +9,10 @@ typedef struct {
     unsigned long long fallbacks;
 } Engine;
 
-/* None, which lets the reference take over; but what asks the program to stop, such as Ctrl-C, is no
- * failure of the engine. */
-static PyObject *left_to_reference(Engine *self)
+/* What a call gives: its result, or None for what the reference has to do. */
+static PyObject *result_or_none(Engine *self, PyObject *result)
 {
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
-        return NULL;
-    PyErr_Clear();
-    self->fallbacks++;
-    return Py_NewRef(Py_None);
-}
-
-static bool number(PyObject *value, int64_t *number)
-{
-    int overflow = 0;
-    if (!PyLong_CheckExact(value))
-        return false;
-    *number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    return !overflow;
+    return result || !forgiven(&self->fallbacks) ? result : Py_NewRef(Py_None);
 }
 
 /* ---- Reading ---- */
@@ -44,9 +22,9 @@ static bool read_base(PyObject *const *arguments, Base *base)
 {
     base->appended = arguments[3] != Py_None;
     base->append_time = 0;
-    return number(arguments[0], &base->offset) && number(arguments[1], &base->timestamp)
-        && number(arguments[2], &base->sequence) && base->sequence <= INT32_MAX
-        && (!base->appended || number(arguments[3], &base->append_time));
+    return exact_int(arguments[0], &base->offset) && exact_int(arguments[1], &base->timestamp)
+        && exact_int(arguments[2], &base->sequence) && base->sequence <= INT32_MAX
+        && (!base->appended || exact_int(arguments[3], &base->append_time));
 }
 
 static PyObject *read_all(Engine *self, PyObject *const *arguments)
@@ -54,8 +32,8 @@ static PyObject *read_all(Engine *self, PyObject *const *arguments)
     Base base;
     int64_t position, count;
     PyObject *data = arguments[0];
-    if (!PyBytes_CheckExact(data) || !number(arguments[1], &position)
-        || !number(arguments[2], &count) || !read_base(arguments + 3, &base))
+    if (!PyBytes_CheckExact(data) || !exact_int(arguments[1], &position)
+        || !exact_int(arguments[2], &count) || !read_base(arguments + 3, &base))
         return NULL;
     const unsigned char *start = (const unsigned char *)PyBytes_AsString(data);
     Py_ssize_t size = PyBytes_Size(data);
@@ -77,8 +55,7 @@ static PyObject *engine_read(Engine *self, PyObject *const *arguments, Py_ssize_
         PyErr_SetString(PyExc_TypeError, "read takes data, position, count, and four of the batch");
         return NULL;
     }
-    PyObject *result = read_all(self, arguments);
-    return result ? result : left_to_reference(self);
+    return result_or_none(self, read_all(self, arguments));
 }
 
 /* ---- Writing ---- */
@@ -95,10 +72,10 @@ static PyObject *write_all(Engine *self, PyObject *const *arguments)
                            {0, 0}};
     PyObject *records = arguments[0];
     if (!PyList_CheckExact(records) || PyList_Size(records) < 1
-        || !number(arguments[1], &writer.base_offset) || writer.base_offset == INT64_MIN)
+        || !exact_int(arguments[1], &writer.base_offset) || writer.base_offset == INT64_MIN)
         return NULL;
     PyObject *time = arguments[2] == Py_None ? first_time(self, records) : arguments[2];
-    if (!time || !number(time, &writer.base_timestamp))
+    if (!time || !exact_int(time, &writer.base_timestamp))
         return NULL;
     writer.last_offset = writer.base_offset - 1;
     PyObject *body = NULL;
@@ -120,11 +97,62 @@ static PyObject *engine_write(Engine *self, PyObject *const *arguments, Py_ssize
         PyErr_SetString(PyExc_TypeError, "write takes records, their base offset and timestamp");
         return NULL;
     }
-    PyObject *result = write_all(self, arguments);
-    return result ? result : left_to_reference(self);
+    return result_or_none(self, write_all(self, arguments));
+}
+
+/* ---- The classes ---- */
+
+typedef struct {
+    const char *name;
+    Py_ssize_t *offset;
+} Slot;
+
+/* Finds the slots of a class, of which there may be no others: what is made here sets these only. */
+static bool find_slots(PyTypeObject *cls, Py_ssize_t *size, const Slot *slots, Py_ssize_t count)
+{
+    *size = untracked_size(cls, count);
+    PyObject *blank = *size < 0 ? NULL : PyType_GenericAlloc(cls, 0);
+    bool found = blank != NULL;
+    for (Py_ssize_t i = 0; found && i < count; i++) {
+        PyObject *name = PyUnicode_FromString(slots[i].name);
+        *slots[i].offset = name ? slot_offset(cls, blank, name) : -1;
+        found = *slots[i].offset > 0;
+        Py_XDECREF(name);
+    }
+    Py_XDECREF(blank);
+    return found;
+}
+
+static bool find_all_slots(RecordSlots *record, HeaderSlots *header)
+{
+    const Slot of_record[] = {
+        {"value", &record->value}, {"key", &record->key}, {"offset", &record->offset},
+        {"timestamp", &record->timestamp}, {"headers", &record->headers},
+        {"sequence", &record->sequence}, {"attributes", &record->attributes},
+    };
+    const Slot of_header[] = {{"key", &header->key}, {"value", &header->value}};
+    return find_slots(record->cls, &record->size, of_record, 7)
+        && find_slots(header->cls, &header->size, of_header, 2);
 }
 
 /* ---- The type ---- */
+
+static PyObject *engine_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyTypeObject *record, *header;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyType_Type, &record, &PyType_Type, &header))
+        return NULL;
+    Engine *self = (Engine *)PyType_GenericAlloc(type, 0);
+    if (!self)
+        return NULL;
+    self->record.cls = (PyTypeObject *)Py_NewRef((PyObject *)record);
+    self->header.cls = (PyTypeObject *)Py_NewRef((PyObject *)header);
+    if (find_all_slots(&self->record, &self->header))
+        return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
 
 static int engine_traverse(Engine *self, visitproc visit, void *arg)
 {
@@ -157,7 +185,9 @@ static PyMethodDef engine_methods[] = {
 };
 
 static PyType_Slot engine_slots[] = {
-    {Py_tp_doc, "Reads and writes records of one class, as `engine` made it."},
+    {Py_tp_doc, "Engine(record, header, /)\n--\n\n"
+     "Reads and writes records of a class, with headers of a class; ValueError for an unknown one."},
+    {Py_tp_new, engine_new},
     {Py_tp_traverse, engine_traverse},
     {Py_tp_dealloc, engine_dealloc},
     {Py_tp_members, engine_members},
@@ -168,106 +198,18 @@ static PyType_Slot engine_slots[] = {
 static PyType_Spec engine_spec = {
     .name = "kwire.batches.native._records.Engine",
     .basicsize = sizeof(Engine),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION
-           | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = engine_slots,
 };
 
 /* ---- The module ---- */
 
-typedef struct {
-    const char *name;
-    Py_ssize_t *offset;
-} Slot;
-
-/* Finds the slots of a class, of which there may be no others: what is made here sets these only. */
-static bool find_slots(PyTypeObject *cls, Py_ssize_t *size, const Slot *slots, Py_ssize_t count)
-{
-    *size = size_attribute(cls, "__basicsize__");
-    if (!is_plain(cls, *size))
-        return false;
-    if (PyType_GetFlags(cls) & Py_TPFLAGS_HAVE_GC
-        || *size != (Py_ssize_t)(sizeof(PyObject) + (size_t)count * sizeof(PyObject *)))
-        return wrong("the class is another than the engine was written for");
-    PyObject *blank = PyType_GenericAlloc(cls, 0);
-    bool found = blank != NULL;
-    for (Py_ssize_t i = 0; found && i < count; i++) {
-        PyObject *name = PyUnicode_FromString(slots[i].name);
-        *slots[i].offset = name ? slot_offset(cls, blank, name) : -1;
-        found = *slots[i].offset > 0;
-        Py_XDECREF(name);
-    }
-    Py_XDECREF(blank);
-    return found;
-}
-
-static bool find_all_slots(RecordSlots *record, HeaderSlots *header)
-{
-    const Slot of_record[] = {
-        {"value", &record->value}, {"key", &record->key}, {"offset", &record->offset},
-        {"timestamp", &record->timestamp}, {"headers", &record->headers},
-        {"sequence", &record->sequence}, {"attributes", &record->attributes},
-    };
-    const Slot of_header[] = {{"key", &header->key}, {"value", &header->value}};
-    return find_slots(record->cls, &record->size, of_record, 7)
-        && find_slots(header->cls, &header->size, of_header, 2);
-}
-
-PyDoc_STRVAR(engine_doc, "engine(record, header, /)\n--\n\n"
-"The engine for the classes of records and of their headers; ValueError for others than it knows.");
-
-static PyObject *make_engine(PyObject *module, PyObject *arguments)
-{
-    State *state = PyModule_GetState(module);
-    Engine *self = PyObject_GC_New(Engine, state->engine);
-    if (!self)
-        return NULL;
-    memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
-    bool parsed = PyArg_ParseTuple(arguments, "O!O!", &PyType_Type, &self->record.cls,
-                                   &PyType_Type, &self->header.cls);
-    Py_XINCREF((PyObject *)self->record.cls);
-    Py_XINCREF((PyObject *)self->header.cls);
-    if (!parsed || !find_all_slots(&self->record, &self->header)) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    PyObject_GC_Track(self);
-    return (PyObject *)self;
-}
-
 static int module_exec(PyObject *module)
 {
-    State *state = PyModule_GetState(module);
-    state->engine = (PyTypeObject *)PyType_FromModuleAndSpec(module, &engine_spec, NULL);
-    if (!state->engine || PyModule_AddType(module, state->engine) < 0
-        || PyModule_AddStringConstant(module, "SOURCES", KWIRE_SOURCES) < 0)
+    if (add_type(module, &engine_spec) < 0)
         return -1;
-    return 0;
+    return PyModule_AddStringConstant(module, "SOURCES", KWIRE_SOURCES);
 }
-
-static int module_traverse(PyObject *module, visitproc visit, void *arg)
-{
-    State *state = PyModule_GetState(module);
-    Py_VISIT(state->engine);
-    return 0;
-}
-
-static int module_clear(PyObject *module)
-{
-    State *state = PyModule_GetState(module);
-    Py_CLEAR(state->engine);
-    return 0;
-}
-
-static void module_free(void *module)
-{
-    module_clear(module);
-}
-
-static PyMethodDef module_methods[] = {
-    {"engine", make_engine, METH_VARARGS, engine_doc},
-    {NULL},
-};
 
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
@@ -278,12 +220,7 @@ static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "kwire.batches.native._records",
     .m_doc = "Reads and writes the records of batches; kwire.batches.native gives it the classes.",
-    .m_size = sizeof(State),
-    .m_methods = module_methods,
     .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
-    .m_free = module_free,
 };
 
 PyMODINIT_FUNC PyInit__records(void)

@@ -31,7 +31,7 @@ static inline bool read_varint(const unsigned char **at, const unsigned char *en
         plain = *(*at)++;
     else if (!read_long_varint(at, end, 35, &plain))
         return false;
-    *value = (int32_t)((uint32_t)plain >> 1 ^ -((uint32_t)plain & 1));
+    *value = (int32_t)unzigzag((uint32_t)plain);
     return true;
 }
 
@@ -42,7 +42,7 @@ static inline bool read_varlong(const unsigned char **at, const unsigned char *e
         plain = *(*at)++;
     else if (!read_long_varint(at, end, 70, &plain))
         return false;
-    *value = (int64_t)(plain >> 1 ^ -(plain & 1));
+    *value = unzigzag(plain);
     return true;
 }
 

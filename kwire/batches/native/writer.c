@@ -5,11 +5,6 @@
  */
 #include "records.h"
 
-static inline uint64_t zigzag(int64_t value)
-{
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-}
-
 static inline Py_ssize_t varint_size(int64_t value)
 {
     Py_ssize_t size = 1;
@@ -104,15 +99,6 @@ static bool write_headers(RecordWriter *w, PyObject *headers)
 
 /* ---- Records ---- */
 
-static bool number_of(PyObject *value, int64_t *number)
-{
-    int overflow;
-    if (!value || !PyLong_CheckExact(value))
-        return false;
-    *number = PyLong_AsLongLongAndOverflow(value, &overflow);
-    return !overflow;
-}
-
 static bool is_difference(int64_t value, int64_t base, int64_t *delta)
 {
     if (base > 0 ? value < INT64_MIN + base : value > INT64_MAX + base)
@@ -124,7 +110,7 @@ static bool is_difference(int64_t value, int64_t base, int64_t *delta)
 /* A record without an offset has one more than the last. */
 static bool next_offset(RecordWriter *w, PyObject *record, int64_t *offset)
 {
-    if (!number_of(SLOT(record, w->record->offset), offset))
+    if (!exact_int(SLOT(record, w->record->offset), offset))
         return false;
     if (*offset == -1 && w->last_offset == INT64_MAX)
         return false;
@@ -140,8 +126,8 @@ static bool write_record(RecordWriter *w, PyObject *record)
     int64_t offset, timestamp, attributes, delta, time_delta;
     Part key, value;
     if (!Py_IS_TYPE(record, slots->cls) || !next_offset(w, record, &offset)
-        || !number_of(SLOT(record, slots->timestamp), &timestamp)
-        || !number_of(SLOT(record, slots->attributes), &attributes)
+        || !exact_int(SLOT(record, slots->timestamp), &timestamp)
+        || !exact_int(SLOT(record, slots->attributes), &attributes)
         || attributes < 0 || attributes > UINT8_MAX
         || !SLOT(record, slots->sequence)  /* not written, but the reference may copy the record */
         || !is_difference(offset, w->base_offset, &delta)

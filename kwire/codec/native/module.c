@@ -2,10 +2,6 @@
 #include "native.h"
 #include <structmember.h>
 
-#ifndef KWIRE_SOURCES
-#define KWIRE_SOURCES ""  /* hatch_build.py names the state of the sources here */
-#endif
-
 #define KEPT_BUFFER ((Py_ssize_t)1 << 20)
 
 typedef struct {
@@ -24,16 +20,6 @@ typedef struct {
     Tables tables;
     unsigned long long fallbacks;
 } Program;
-
-/* Whether a failure may be forgotten: what asks the program to stop, such as Ctrl-C, may not. */
-static bool forgiven(Program *self)
-{
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
-        return false;
-    PyErr_Clear();
-    self->fallbacks++;
-    return true;
-}
 
 static const Node *root(const Program *self)
 {
@@ -83,7 +69,7 @@ static PyObject *program_decode(Program *self, PyObject *const *arguments, Py_ss
     }
     PyObject *offset = count == 2 ? arguments[1] : NULL;
     PyObject *pair = read_from(self, arguments[0], offset);
-    if (pair || !forgiven(self))
+    if (pair || !forgiven(&self->fallbacks))
         return pair;
     return PyObject_CallFunctionObjArgs(self->decode, arguments[0], offset, NULL);
 }
@@ -116,7 +102,7 @@ static PyObject *program_encode(Program *self, PyObject *obj)
     if (write_value(&writer, root(self), obj))
         encoded = bytes_of(writer.out.start, writer.out.at - writer.out.start);
     return_buffer(self->state, &writer.out);
-    if (encoded || !forgiven(self))
+    if (encoded || !forgiven(&self->fallbacks))
         return encoded;
     return PyObject_CallFunctionObjArgs(self->encode, obj, NULL);
 }

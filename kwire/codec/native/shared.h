@@ -1,6 +1,6 @@
-/* What native engines share that read and write the objects of a msgspec class.
+/* What native engines share that read and write objects of Python: hatch_build.py names the files.
  *
- * kwire.batches.native has it, too: hatch_build.py names the files.
+ * It defines KWIRE_SOURCES, too, the state of the sources that an extension is built from.
  */
 #ifndef KWIRE_SHARED_H
 #define KWIRE_SHARED_H
@@ -26,8 +26,29 @@ Py_ssize_t size_attribute(PyTypeObject *cls, const char *name);
 /* Whether an instance of `size` bytes is a header and slots, nothing else; if not with an error. */
 bool is_plain(PyTypeObject *cls, Py_ssize_t size);
 
+/* The same of a class that the collector does not know and that has `count` slots; returns the size of
+ * its instances, -1 with an error. */
+Py_ssize_t untracked_size(PyTypeObject *cls, Py_ssize_t count);
+
 /* Sets an error unless there is one; false. */
 bool wrong(const char *what);
+
+/* Adds a type to its module; 0, or -1 with an error. */
+int add_type(PyObject *module, PyType_Spec *spec);
+
+/* Forgets a failure, which the reference then takes over or explains, and counts it. False for what
+ * asks the program to stop, such as Ctrl-C, which may not be forgotten. */
+bool forgiven(unsigned long long *fallbacks);
+
+/* Whether a value is an int, of no subclass, that 64 bits hold; NULL is none. */
+static inline bool exact_int(PyObject *value, int64_t *number)
+{
+    int overflow;
+    if (!value || !PyLong_CheckExact(value))
+        return false;
+    *number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    return !overflow;
+}
 
 /* An instance that no __init__ has seen: every slot is NULL until its field is read, which the
  * deallocator allows, and the collector does not know it before it is whole. */
@@ -93,6 +114,16 @@ static inline unsigned char *put_uvarint(unsigned char *p, uint64_t value)
         *p++ = (unsigned char)(value | 0x80);
     *p++ = (unsigned char)value;
     return p;
+}
+
+static inline uint64_t zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+static inline int64_t unzigzag(uint64_t value)
+{
+    return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
 /* ---- Big-endian integers; compilers make one instruction of each ---- */

@@ -1,4 +1,4 @@
-/* Where the members of a class lie. */
+/* Where the members of a class lie, and what modules with such classes share. */
 #include "shared.h"
 
 bool wrong(const char *what)
@@ -60,5 +60,34 @@ bool is_plain(PyTypeObject *cls, Py_ssize_t size)
         || size_attribute(cls, "__itemsize__") || size_attribute(cls, "__dictoffset__")
         || size_attribute(cls, "__weakrefoffset__"))
         return wrong("instances of the class are more than slots");
+    return true;
+}
+
+Py_ssize_t untracked_size(PyTypeObject *cls, Py_ssize_t count)
+{
+    Py_ssize_t size = size_attribute(cls, "__basicsize__");
+    if (!is_plain(cls, size))
+        return -1;
+    if (!(PyType_GetFlags(cls) & Py_TPFLAGS_HAVE_GC)
+        && size == (Py_ssize_t)(sizeof(PyObject) + (size_t)count * sizeof(PyObject *)))
+        return size;
+    wrong("the class has other fields than its description");
+    return -1;
+}
+
+int add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    int added = type ? PyModule_AddType(module, (PyTypeObject *)type) : -1;
+    Py_XDECREF(type);
+    return added;
+}
+
+bool forgiven(unsigned long long *fallbacks)
+{
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+        return false;
+    PyErr_Clear();
+    ++*fallbacks;
     return true;
 }

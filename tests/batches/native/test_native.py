@@ -20,6 +20,7 @@ from kwire.codec import engine_choice
 from kwire.errors import BatchError
 from tests.support.batches.native import attack
 from tests.support.batches.native.attack import ENGINE
+from tests.support.native_extensions import assert_nothing_leaks
 
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 NEAR = st.integers(-(1 << 31), (1 << 31) - 1) | st.sampled_from([0, 1, 63, 64, 8191, 8192])
@@ -170,7 +171,7 @@ def test_classes_of_another_layout_are_refused(record: Any, header: Any) -> None
     from kwire.batches.native import _records
 
     with pytest.raises(ValueError, match="class"):
-        _records.engine(record, header)
+        _records.Engine(record, header)
 
 
 def test_another_engine_is_forced_upon_records_too() -> None:
@@ -233,18 +234,7 @@ def test_nothing_leaks() -> None:
             assert ENGINE.read(body[:size], 0, 1, *PLAIN) is None
         assert ENGINE.write(spoilt, 0, None) is None
 
-    def counts() -> list[int]:
-        gc.collect()
-        singles = (Record, RecordHeader, None, (), type(ENGINE))
-        return [sys.getallocatedblocks() // 100, *map(sys.getrefcount, singles)]
-
-    for _ in range(20):
-        work()
-    before = counts()
-    for _ in range(200):
-        work()
-    after = counts()
-    assert [abs(b - a) < 50 for a, b in zip(before, after, strict=True)] == [True] * len(before)
+    assert_nothing_leaks(work, 200, Record, RecordHeader, None, (), type(ENGINE))
 
 
 @pytest.mark.parametrize("name", Record.__struct_fields__)
