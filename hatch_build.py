@@ -58,9 +58,8 @@ SHARED = tuple(
 NATIVE_MODULES = (
     NativeModule("kwire.codec.native._program"),
     NativeModule("kwire.batches.native._records", shared=SHARED),
-    NativeModule("kwire.capture.native._recording"),
+    NativeModule("kwire.capture.native._capture", shared=SHARED),
     NativeModule("kwire.proxy.data_path.native._relay", platforms=("linux", "darwin")),
-    NativeModule("kwire.capture.decoding._decoder", shared=SHARED),
 )
 """All extensions of kwire. Each is independent: one that cannot be built leaves the others."""
 

@@ -147,7 +147,7 @@ def _native_decoder(
     version: int,
 ) -> Callable[[bytes, int], tuple[CaptureRecord, int] | None] | None:
     try:
-        from kwire.capture.decoding import decoder_of
+        from kwire.capture.native.record_decoder import decoder_of
 
         return decoder_of(version).decode
     except (ImportError, ValueError):  # not built, or of another msgspec

@@ -37,9 +37,8 @@ OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=
 ATTACKS = {
     "kwire.codec.native._program": "tests.support.codec.native.attack",
     "kwire.batches.native._records": "tests.support.batches.native.attack",
-    "kwire.capture.native._recording": "tests.support.capture.native.attack",
+    "kwire.capture.native._capture": "tests.support.capture.native.attack",
     "kwire.proxy.data_path.native._relay": "tests.support.proxy.data_path.native.attack",
-    "kwire.capture.decoding._decoder": "tests.support.capture.decoding.attack",
 }
 """The module with the attacks on each extension, in a function `attacks(seed, effort)`."""
 

@@ -7,7 +7,7 @@ are left to `event_records` and `RecordEncoder`, whose bytes these are.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,9 +17,6 @@ from kwire.capture.file import BLOCK_SIZE, Encoded
 from kwire.proxy.capture.records import event_records
 from kwire.proxy.capture.redaction import PLAIN_APIS, is_plain
 from kwire.proxy.flows.flow import FLOW_WEIGHT, Event, Flow, Outcome
-
-if TYPE_CHECKING:
-    from kwire.capture.native import FlowEncoder
 
 LONG = 64 * 1024
 """Bytes of a frame from which on it is not copied into the records of a batch."""
@@ -56,7 +53,7 @@ class FlowBatchEncoder:
     def __init__(
         self, capture: str, *, show_secrets: bool = False, frame_limit: int | None = None
     ) -> None:
-        from kwire.capture.native import encoder
+        from kwire.capture.native import FlowEncoder
 
         prefixes = _Prefixes(capture)
         limits = -1 if frame_limit is None else frame_limit, LONG, BLOCK_SIZE, FLOW_WEIGHT
@@ -64,9 +61,7 @@ class FlowBatchEncoder:
         decide = _always if show_secrets else is_plain
         plain_keys = bytes(sorted(PLAIN_APIS))
         rest = _rest(None)
-        self._encoder: FlowEncoder = encoder(
-            Flow, prefixes.of, decide, plain_keys, endings, rest, limits
-        )
+        self._encoder = FlowEncoder(Flow, prefixes.of, decide, plain_keys, endings, rest, limits)
 
     def encode(
         self, queue: deque[Flow | Stamped], number: int

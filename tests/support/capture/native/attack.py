@@ -7,7 +7,6 @@ test_flow_batches.py, under sanitizers by tests/support/sanitize.py.
 from __future__ import annotations
 
 import gc
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -27,13 +26,11 @@ from kwire.proxy import ClientConnection, Flow, Outcome
 from kwire.proxy.capture.flow_batches import LONG, FlowBatchEncoder, Stamped
 from kwire.proxy.capture.records import event_records
 from kwire.proxy.flows.flow import Effect
+from tests.support.capture.native import decoder_attack
+from tests.support.native_extensions import needs_extension
 
-try:
+with needs_extension():
     from kwire.capture import native as native
-except ImportError:
-    if os.environ.get("KWIRE_NATIVE") == "1":
-        raise
-    pytest.skip("no native engine here: it takes a C compiler", allow_module_level=True)
 
 CAPTURE = "AAAAAAAAQACAAAAAAAAwAA"
 CLIENT_IDS = (None, "", "raft-client-1", "grün", "x" * 300, "\\xff")
@@ -48,6 +45,9 @@ def attacks(seed: int, effort: int) -> dict[str, Callable[[], object]]:
         "flows changed by another thread": partial(changed, seed, 2_000 * effort),
         "encoders collected": partial(collected, 50 * effort),
         "bytes copied and summed": partial(summed, seed, 2_000 * effort),
+        "mutants of captured records read, refused": partial(
+            decoder_attack.mutants, seed, 20_000 * effort
+        ),
     }
 
 
@@ -242,7 +242,7 @@ def _make_cycle() -> None:
         return not made
 
     limits = (-1, LONG, 1024, 512)
-    made.append(native.encoder(Flow, lambda flow: (b"", b""), is_plain, b"", (), b"", limits))
+    made.append(native.FlowEncoder(Flow, lambda flow: (b"", b""), is_plain, b"", (), b"", limits))
 
 
 def summed(seed: int, count: int) -> int:

@@ -1,18 +1,12 @@
-"""The native decoder of captured records: C that fills the fields of an object.
-
-Importing it fails with ImportError where the extension was not built; `kwire.capture.encoding` then
-decodes by the schema.
-"""
+"""The native decoder of captured records, described by their Avro schema."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from kwire.capture.decoding._decoder import Decoder, decoder
+from kwire.capture.native._capture import Decoder
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import schema
-
-__all__ = ["Decoder", "decoder_of"]
 
 _KINDS = {
     "long": "long",
@@ -36,7 +30,7 @@ def decoder_of(version: int) -> Decoder:
     there = {name for name, _, _ in parts}
     # The only field that an older version lacks is an array.
     parts += [(name, "absent", ()) for name in CaptureRecord.__struct_fields__ if name not in there]
-    return decoder(CaptureRecord, tuple(parts))
+    return Decoder(CaptureRecord, tuple(parts))
 
 
 def _part(name: str, kind: Any) -> tuple[str, str, Any]:

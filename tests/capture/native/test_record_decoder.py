@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 import tracemalloc
 from typing import Any
 
@@ -19,7 +17,8 @@ from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import CRC_SIZE, VERSION
 from kwire.codec import engine_choice
 from tests.support.capture.capture_records import KINDS, record
-from tests.support.capture.decoding import attack
+from tests.support.capture.native import decoder_attack as attack
+from tests.support.native_extensions import assert_nothing_leaks
 
 
 def test_both_judge_mutants_alike() -> None:
@@ -134,10 +133,10 @@ class Tracked(msgspec.Struct):
     ],
 )
 def test_a_description_that_does_not_fit_is_refused(cls: Any, parts: Any) -> None:
-    from kwire.capture.decoding import _decoder
+    from kwire.capture.native import Decoder
 
     with pytest.raises((ValueError, KeyError)):
-        _decoder.decoder(cls, parts)
+        Decoder(cls, parts)
 
 
 def test_another_engine_is_forced_upon_captures_too() -> None:
@@ -159,14 +158,4 @@ def test_nothing_leaks() -> None:
             for size in range(0, len(data) - CRC_SIZE, 7):
                 decoder.decode(data[:size], 0)
 
-    def counts() -> list[int]:
-        gc.collect()
-        return [sys.getallocatedblocks() // 100, *map(sys.getrefcount, (CaptureRecord, None, ()))]
-
-    for _ in range(20):
-        work()
-    before = counts()
-    for _ in range(200):
-        work()
-    after = counts()
-    assert [abs(b - a) < 50 for a, b in zip(before, after, strict=True)] == [True] * len(before)
+    assert_nothing_leaks(work, 200, CaptureRecord, None, ())

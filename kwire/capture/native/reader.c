@@ -16,7 +16,7 @@ static bool read_long(Input *in, int64_t *value)
         uint64_t byte = *in->at++;
         sum |= (byte & 0x7F) << shift;
         if (byte < 0x80) {
-            *value = (int64_t)(sum >> 1 ^ -(sum & 1));
+            *value = unzigzag(sum);
             return shift < 63 || byte <= 1;
         }
     }

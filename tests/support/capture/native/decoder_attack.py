@@ -6,26 +6,18 @@ Run plainly by test_attack.py, under sanitizers by tests/support/sanitize.py.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from functools import partial
 from random import Random
 from typing import Any
-
-import pytest
 
 from kwire.capture import RecordEncoder
 from kwire.capture.avro import BadAvro, reader
 from kwire.capture.record import CaptureRecord
 from kwire.capture.schema import CRC_SIZE, VERSION, schema
 from tests.support.capture.capture_records import KINDS, record
+from tests.support.native_extensions import needs_extension
 
-try:
-    from kwire.capture.decoding import decoder_of as decoder_of
-except ImportError:
-    if os.environ.get("KWIRE_NATIVE") == "1":
-        raise
-    pytest.skip("no native engine here: it takes a C compiler", allow_module_level=True)
+with needs_extension():
+    from kwire.capture.native.record_decoder import decoder_of as decoder_of
 
 CLAIMS = (
     b"\xff" * 9 + b"\x01",
@@ -42,11 +34,6 @@ CLAIMS = (
     b"\x03\x04\x02a\x02b\x00",
 )
 """Numbers that are huge, negative, too long or longer than need be, and arrays in blocks."""
-
-
-def attacks(seed: int, effort: int) -> dict[str, Callable[[], object]]:
-    """Return all attacks, by what they do."""
-    return {"mutants of captured records read, refused": partial(mutants, seed, 20_000 * effort)}
 
 
 class Both:

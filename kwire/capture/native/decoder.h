@@ -6,7 +6,7 @@
 #ifndef KWIRE_DECODER_H
 #define KWIRE_DECODER_H
 
-#include "../../codec/native/shared.h"
+#include "capture.h"
 
 typedef enum {
     KIND_LONG,            /* an integer */
