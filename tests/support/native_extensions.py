@@ -1,4 +1,4 @@
-"""What tests of the native extensions share: builds that lack one, leaks, other threads."""
+"""Helpers for tests of the native extensions: builds that lack one, leaks, other threads."""
 
 from __future__ import annotations
 
