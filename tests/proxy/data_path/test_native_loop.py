@@ -27,15 +27,13 @@ from kwire.proxy import (
     count_everything,
     tap_everything,
 )
-from kwire.proxy.data_path.native_loop import IS_BUILT, NativeLoops
+from kwire.proxy.data_path.native_loop import NativeLoops
 from kwire.proxy.data_path.side import READ_SIZE, WRITE_LIMIT
 from tests.support.eventually import eventually
+from tests.support.proxy.data_path import conversations
 from tests.support.proxy.data_path.proxied_node import Serve, flows, node
 
-pytestmark = [
-    pytest.mark.skipif(not IS_BUILT, reason="the native extension is not built"),
-    pytest.mark.usefixtures("at_once"),
-]
+pytestmark = pytest.mark.usefixtures("at_once")
 
 METADATA = 3
 
@@ -48,14 +46,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def request(number: int, client: str = "me", size: int = 0) -> bytes:
     """A Metadata request, which the node here answers with so many bytes."""
-    text = client.encode()
-    head = METADATA.to_bytes(2, "big") + bytes(2) + number.to_bytes(4, "big")
-    frame = head + len(text).to_bytes(2, "big") + text + size.to_bytes(4, "big")
-    return len(frame).to_bytes(4, "big") + frame
+    return conversations.request(METADATA, 0, number, client, size.to_bytes(4, "big"))
 
 
 def response(number: int, size: int = 0) -> bytes:
-    return (4 + size).to_bytes(4, "big") + number.to_bytes(4, "big") + bytes(size)
+    return conversations.response(number, bytes(size))
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

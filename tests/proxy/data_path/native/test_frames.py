@@ -4,23 +4,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.messages.a00_produce import ProduceRequest
-from kwire.proxy import Copies, Direction, Interest
-from kwire.proxy.data_path.moved import Moved, MovedFrames
-from kwire.proxy.data_path.native_loop import care
-from kwire.proxy.flows.latencies import BOUNDS
+from kwire.proxy import Direction, Interest
 from tests.support.proxy.data_path.conversations import (
     ANSWER,
     ASK,
     REPLY,
+    Step,
+    compare,
     request,
     response,
-    talk,
-    told,
-    wanted,
 )
-from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, tally
-from tests.support.proxy.data_path.native.extension import Frames
-from tests.support.proxy.dialogue import Dialogue, asked
+from tests.support.proxy.data_path.native import attack
+from tests.support.proxy.dialogue import asked
 
 KEYS = (0, 1, 3, 7, 17, 18, 36, 52, 62, 63, 93, 127, 128, 9999, -1)
 CLIENTS = ("me", "me", "me", "other", "7", "raft-client-3001", "\N{SNOWMAN}", "x" * 300, "", None)
@@ -76,31 +71,17 @@ interests = st.dictionaries(
 @settings(max_examples=300)
 @given(steps, cuts, interests, st.sampled_from((0, 7, 10_000)))
 def test_c_and_python_tell_the_same(
-    steps: list[tuple[str, bytes]],
+    steps: list[Step],
     places: list[int],
     by_key: dict[tuple[int, Direction], Interest],
     copy_limit: int,
 ) -> None:
-    python = Dialogue(wants=wanted(by_key), copies=Copies(copy_limit=copy_limit), limit=20_000)
-    moving = MovingDialogue(
-        wants=wanted(by_key), copies=Copies(copy_limit=copy_limit), limit=20_000
-    )
-    talk(steps, places, python, moving)
-
-    assert moving.at_node == python.at_node
-    assert moving.at_client == python.at_client
-    assert list(told(moving)) == list(told(python))
-    assert tally(moving) == tally(python)
-    assert moving.connection.paired == python.connection.paired
-    assert moving.connection.peer == python.connection.peer
-    assert moving.copies.held == python.copies.held == 0
+    compare(steps, places, by_key, copy_limit)
 
 
 def test_what_is_asked_for_meanwhile_is_not_copied() -> None:
     """A client may send hundreds of requests before Python has said that nobody wants them."""
-    at_rest = MovedFrames(0, 0, 0, 0, None)
-    moved = Moved(-1, -1, b"me", True, at_rest, at_rest, [], -1, None, 0)
-    native = Frames(BOUNDS, care(), 10_000, 10_000, 1_000_000, moved)
+    native = attack.frames(copy_limit=10_000, memory_limit=1_000_000)
     for number in range(3):
         native.feed(0, request(3, 9, number, "me", b"body"), 0.0, 0)
     assert native.copied > 0

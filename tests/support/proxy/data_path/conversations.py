@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kwire.proxy import Direction, Flow, Interest, Wants
-from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, is_counted
+from kwire.proxy import Copies, Direction, Flow, Interest
+from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, is_counted, tally
 from tests.support.proxy.dialogue import Dialogue
 
 ASK, ANSWER, REPLY = "ask", "answer", "reply"
@@ -33,9 +33,35 @@ FIRST = request(18, 9, 0, "me", b"")
 """A connection is moved when it is known who the client is."""
 
 
-def wanted(by_key: dict[tuple[int, Direction], Interest]) -> Wants:
-    """Choose by API key and direction; all else is counted."""
-    return lambda key, version, direction: by_key.get((key, direction), Interest.COUNT)
+Step = tuple[str, bytes]
+"""Who says something, and what."""
+
+
+def compare(
+    steps: list[Step],
+    cuts: list[int],
+    interests: dict[tuple[int, Direction], Interest],
+    copy_limit: int,
+) -> int:
+    """Have C and Python follow the same, and assert that they pass and tell the same.
+
+    interests: by API key and direction; all else is counted. Returns how often C gave back.
+    """
+
+    def wants(key: int, version: int, direction: Direction) -> Interest:
+        return interests.get((key, direction), Interest.COUNT)
+
+    python = Dialogue(wants=wants, copies=Copies(copy_limit=copy_limit), limit=20_000)
+    moving = MovingDialogue(wants=wants, copies=Copies(copy_limit=copy_limit), limit=20_000)
+    talk(steps, cuts, python, moving)
+    assert moving.at_node == python.at_node
+    assert moving.at_client == python.at_client
+    assert list(told(moving)) == list(told(python))
+    assert tally(moving) == tally(python)
+    assert moving.connection.paired == python.connection.paired
+    assert moving.connection.peer == python.connection.peer
+    assert moving.copies.held == python.copies.held == 0
+    return moving.back
 
 
 def pending(dialogue: Dialogue) -> int | None:
@@ -44,7 +70,7 @@ def pending(dialogue: Dialogue) -> int | None:
     return None if flow is None else flow.correlation_id
 
 
-def talk(steps: list[tuple[str, bytes]], places: list[int], *dialogues: Dialogue) -> None:
+def talk(steps: list[Step], places: list[int], *dialogues: Dialogue) -> None:
     """Have both dialogues say the same, cut at the same places. The first one decides replies."""
     for dialogue in dialogues:
         dialogue.ask(FIRST)

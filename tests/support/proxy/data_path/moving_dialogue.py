@@ -11,8 +11,11 @@ from kwire.proxy.data_path.native_loop import NativeLoop, care
 from kwire.proxy.flows.counted_flows import CountedFlows
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.latencies import BOUNDS
-from tests.support.proxy.data_path.native.extension import Frames
+from tests.support.native_extensions import needs_extension
 from tests.support.proxy.dialogue import Dialogue
+
+with needs_extension():
+    from kwire.proxy.data_path.native import Frames
 
 NS = 1_000_000_000
 
@@ -21,11 +24,10 @@ NS = 1_000_000_000
 class MovingDialogue(Dialogue):
     """A Dialogue whose frames C follows from `move` on, until it meets one that is not usual.
 
-    counted: what it has counted. moves: how often it began; back: how often it gave back.
+    counted: what it has counted. back: how often it gave back.
     """
 
     counted: list[CountedFlows] = field(default_factory=list)
-    moves: int = 0
     back: int = 0
 
     def __post_init__(self) -> None:
@@ -52,7 +54,6 @@ class MovingDialogue(Dialogue):
             self._loop._movers[1] = self
             self._loop._interests.clear()
             self._frames.give_up()
-            self.moves += 1
 
     def no_more(self) -> None:
         """No more bytes will come from either end."""

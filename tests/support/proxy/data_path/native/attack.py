@@ -16,23 +16,23 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from kwire.proxy import Copies, Direction, Interest
+from kwire.proxy import Direction, Interest
 from kwire.proxy.data_path.moved import Moved, MovedFrames
 from kwire.proxy.data_path.native_loop import care
 from kwire.proxy.flows.latencies import BOUNDS
+from tests.support.native_extensions import needs_extension
 from tests.support.proxy.data_path.conversations import (
     ANSWER,
     ASK,
     REPLY,
+    Step,
+    compare,
     request,
     response,
-    talk,
-    told,
-    wanted,
 )
-from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, tally
-from tests.support.proxy.data_path.native.extension import Frames, Loop
-from tests.support.proxy.dialogue import Dialogue
+
+with needs_extension():
+    from kwire.proxy.data_path.native import Frames, Loop
 
 CLIENTS = ("me", "me", "me", "me", "other", "7", "x" * 300, "", None)
 KEYS = (0, 1, 1, 3, 3, 17, 18, 18, 36, 52, 63, 93, 127, 128, -1)
@@ -57,7 +57,7 @@ def drawn_request(random: Random) -> bytes:
     return request(key, version, random.randrange(5), client, body)
 
 
-def drawn_step(random: Random) -> tuple[str, bytes]:
+def drawn_step(random: Random) -> Step:
     """Return something that one of two peers says."""
     body = random.randbytes(random.choice((0, 1, 30, 3_000)))
     choice = random.random()
@@ -81,15 +81,7 @@ def conversations(seed: int, rounds: int) -> int:
         interests = {
             (key, way): random.choice(list(Interest)) for key in (0, 1, 3, 18) for way in Direction
         }
-        limit, wants = random.choice((0, 7, 10_000)), wanted(interests)
-        python = Dialogue(wants=wants, copies=Copies(copy_limit=limit), limit=20_000)
-        moving = MovingDialogue(wants=wants, copies=Copies(copy_limit=limit), limit=20_000)
-        talk(steps, cuts, python, moving)
-        assert (moving.at_node, moving.at_client) == (python.at_node, python.at_client)
-        assert list(told(moving)) == list(told(python))
-        assert tally(moving) == tally(python)
-        assert moving.copies.held == python.copies.held == 0
-        back += moving.back
+        back += compare(steps, cuts, interests, random.choice((0, 7, 10_000)))
     return back
 
 
