@@ -11,6 +11,9 @@ COPY_LIMIT = 4 * 1024 * 1024
 MEMORY_LIMIT = 64 * 1024 * 1024
 """Bytes that all unfinished copies of a proxy may hold by default."""
 
+NO_ROOM = "not copied: the memory for copies is used up"
+"""The problem of a flow whose copy was given up."""
+
 
 class Copies:
     """The memory that copies share, from a frame's first byte until its flow has ended.
@@ -34,6 +37,11 @@ class Copies:
             return False
         self.held += size
         return True
+
+    def give_up(self, problems: list[str]) -> None:
+        """Count a copy for which somebody else found no room, as a problem of its flow."""
+        self.dropped += 1
+        problems.append(NO_ROOM)
 
     def give_back(self, size: int) -> None:
         """Give room back."""

@@ -115,6 +115,8 @@ class FollowedFrames:
         flow = asked.flow(self._pairing.connection)
         if not self._requests.wants(flow, Direction.REQUEST):
             flow.request_copy = None
+        elif asked.no_room and flow.request_copy is None:
+            self._pairing.lacks_copy(flow)
         return flow
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from kwire.messages.registry import api_key, api_keys
 from kwire.net.frames import FRAME_LIMIT
-from kwire.proxy.data_path.copies import Copies, Copy
-from kwire.proxy.data_path.moved import NO_ROOM, DirectionState, MovedFrames
+from kwire.proxy.data_path.copies import NO_ROOM, Copies, Copy
+from kwire.proxy.data_path.moved import DirectionState, MovedFrames
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FrameOutput
 from kwire.proxy.flows.flow import Flow, NoticeKind, Outcome

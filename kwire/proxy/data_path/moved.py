@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 NS = 1e9
 """Nanoseconds of a second."""
 
-NO_ROOM = "not copied: the memory for copies is used up"
-
 MovedFlow = tuple[int, int, int, int, float, int, bytes | None]
 """Key, version, correlation id, size, Unix seconds and nanoseconds of a request, and its copy."""
 

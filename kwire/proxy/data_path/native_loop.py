@@ -20,7 +20,7 @@ from kwire.proxy.data_path.listener import Limits
 from kwire.proxy.data_path.moved import NS, AskedFlow, Moved, ReturnedConnection
 from kwire.proxy.data_path.side import READ_SIZE, WRITE_LIMIT
 from kwire.proxy.flows.counted_flows import CountedFlows
-from kwire.proxy.flows.flow import ClientConnection, Outcome, Sink
+from kwire.proxy.flows.flow import ClientConnection, Flow, Outcome, Sink
 from kwire.proxy.flows.interest import Direction, Interest, Wants
 from kwire.proxy.flows.latencies import BOUNDS
 from kwire.proxy.flows.peers import NODE_APIS
@@ -198,16 +198,24 @@ class NativeLoop:
         key, version = asked[:2]
         wanted = self._interests.get((key, version)) or self._ask(key, version)
         flow = AskedFlow(*asked).flow(self._movers[number].connection)
-        if wanted[0] is not Interest.TAP:
-            flow.request_copy = None
-        self._copies.dropped += asked[7]
+        flow.request_copy = self._copied(flow, wanted[0], flow.request_copy, asked[7])
         if response_size < 0:
             flow.outcome = _NO_RESPONSE
         else:
             flow.outcome = _ANSWERED
             flow.answered, flow.response_size = answered / NS, response_size
-            flow.response_copy = response if wanted[1] is Interest.TAP else None
+            flow.response_copy = self._copied(flow, wanted[1], response, asked[7])
         self._sink(flow)
+
+    def _copied(
+        self, flow: Flow, wanted: Interest, copy: bytes | None, no_room: bool
+    ) -> bytes | None:
+        """Return a copy if it is wanted; no_room: one of its flow was given up."""
+        if wanted is not Interest.TAP:
+            return None
+        if no_room and copy is None:
+            self._copies.give_up(flow.problems)
+        return copy
 
     def _ask(self, key: int, version: int) -> tuple[Interest, Interest]:
         """Return what an API and version are wanted for, and tell the loop."""

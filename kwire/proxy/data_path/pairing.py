@@ -166,6 +166,10 @@ class Pairing:
         """Count the memory of a copy that somebody else has made."""
         self._copies.held += len(flow.request_copy or b"")
 
+    def lacks_copy(self, flow: Flow) -> None:
+        """Count a copy for which somebody else found no room."""
+        self._copies.give_up(flow.problems)
+
     def remove(self, flow: Flow) -> None:
         """Stop waiting for a response to this flow: the node will send none."""
         with suppress(ValueError):

@@ -79,6 +79,17 @@ def test_c_and_python_tell_the_same(
     compare(steps, places, by_key, copy_limit)
 
 
+def test_a_copy_that_finds_no_room_is_a_problem_of_its_flow_and_counted() -> None:
+    def talk(request_size: int, response_size: int, way: Direction) -> None:
+        asked = request(3, 9, 1, "me", bytes(request_size))
+        steps = [(ASK, asked), (REPLY, bytes(response_size))]
+        compare([*steps, *steps], [400], {(3, way): Interest.TAP}, 10_000, memory_limit=50)
+
+    for way in Direction:
+        talk(100, 1, way)
+        talk(1, 100, way)
+
+
 def test_what_is_asked_for_meanwhile_is_not_copied() -> None:
     """A client may send hundreds of requests before Python has said that nobody wants them."""
     native = attack.frames(copy_limit=10_000, memory_limit=1_000_000)

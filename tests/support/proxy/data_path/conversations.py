@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kwire.proxy import Copies, Direction, Flow, Interest
+from kwire.proxy.data_path.copies import MEMORY_LIMIT
 from tests.support.proxy.data_path.moving_dialogue import MovingDialogue, is_counted, tally
 from tests.support.proxy.dialogue import Dialogue
 
@@ -42,17 +43,19 @@ def compare(
     cuts: list[int],
     interests: dict[tuple[int, Direction], Interest],
     copy_limit: int,
+    memory_limit: int = MEMORY_LIMIT,
 ) -> int:
     """Have C and Python follow the same, and assert that they pass and tell the same.
 
-    interests: by API key and direction; all else is counted. Returns how often C gave back.
+    interests: by API key and direction; all else is counted. copy_limit, memory_limit: bytes of one
+    copy, and of all. Returns how often C gave back.
     """
 
     def wants(key: int, version: int, direction: Direction) -> Interest:
         return interests.get((key, direction), Interest.COUNT)
 
-    python = Dialogue(wants=wants, copies=Copies(copy_limit=copy_limit), limit=20_000)
-    moving = MovingDialogue(wants=wants, copies=Copies(copy_limit=copy_limit), limit=20_000)
+    python = Dialogue(wants=wants, copies=Copies(copy_limit, memory_limit), limit=20_000)
+    moving = MovingDialogue(wants=wants, copies=Copies(copy_limit, memory_limit), limit=20_000)
     talk(steps, cuts, python, moving)
     assert moving.at_node == python.at_node
     assert moving.at_client == python.at_client
@@ -61,6 +64,7 @@ def compare(
     assert moving.connection.paired == python.connection.paired
     assert moving.connection.peer == python.connection.peer
     assert moving.copies.held == python.copies.held == 0
+    assert moving.copies.dropped == python.copies.dropped
     return moving.back
 
 
