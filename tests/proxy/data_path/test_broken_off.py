@@ -127,8 +127,7 @@ async def a_client_ends_inside_a_request(
         client.writer.write(ASKED[0])
         assert await node.exactly(len(ASKED[0])) == ASKED[0]
         client.writer.write(ASKED[1][:cut])
-        (relay,) = here.proxy._relays
-        await eventually(lambda: relay.client._framer.passed == len(ASKED[0]) + cut)
+        await eventually(lambda: moved(here, node, len(ASKED[0]) + cut, requests=True))
         client.end(how)
         arrived = await node.rest()
         if how == "closes":

@@ -224,10 +224,11 @@ async def front(
                 await asyncio.sleep(0)
 
 
-def moved(here: Front, client: Peer, count: int) -> bool:
-    """True if the proxy has read so many bytes of the node's."""
+def moved(here: Front, receiver: Peer, count: int, *, requests: bool = False) -> bool:
+    """True if the proxy has read so many bytes for the client or node that is to receive them."""
     # The loop in C is not asked: it holds nothing back, so that they have arrived as well.
-    return any(
-        client.arrived == count if relay._is_away else relay.node._framer.passed == count
-        for relay in here.proxy._relays
-    )
+    for relay in here.proxy._relays:
+        sender = relay.client if requests else relay.node
+        if (receiver.arrived if relay._is_away else sender._framer.passed) == count:
+            return True
+    return False
