@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from typing import Protocol
 
 from kwire.proxy.data_path.followed_frames import FollowedFrames
 from kwire.proxy.data_path.moved import NS, ReturnedConnection
-from kwire.proxy.data_path.native_loop import NativeLoop, NativeLoops
+from kwire.proxy.data_path.native_loop import NativeLoop
 from kwire.proxy.data_path.returned_socket import ReturnedSocket
 from kwire.proxy.data_path.side import Side
 from kwire.proxy.flows.flow import ClientConnection
@@ -51,7 +52,9 @@ class Departure:
     it comes back it stays here twice as long before it may leave again.
     """
 
-    def __init__(self, relay: DepartingRelay, loops: NativeLoops, frames: FollowedFrames) -> None:
+    def __init__(
+        self, relay: DepartingRelay, loops: Sequence[NativeLoop], frames: FollowedFrames
+    ) -> None:
         self._relay = relay
         self._loops = loops
         self._loop: NativeLoop | None = None
@@ -96,7 +99,7 @@ class Departure:
         descriptors: list[int] = []
         try:
             descriptors += (sides[0].duplicate(), sides[1].duplicate())
-            self._loop = self._loops.idlest
+            self._loop = min(self._loops, key=len)
             self._number = self._loop.give(self, self._frames.moved(*descriptors))
         except (OSError, RuntimeError):  # no descriptor is left, or no thread: it stays
             for descriptor in descriptors:

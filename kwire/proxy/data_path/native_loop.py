@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
@@ -221,7 +221,7 @@ class NativeLoop:
         """Return what an API and version are wanted for, and tell the loop."""
         assert self._loop is not None
         wanted = self._wants(key, version, _REQUEST), self._wants(key, version, _RESPONSE)
-        self._loop.set_interest(key, version, *(_INTERESTS[one] for one in wanted))
+        self._loop.set_interest(key, version, *(_INTERESTS[interest] for interest in wanted))
         # What a peer makes up is asked for again each time, as the loop does.
         if 0 <= key < _KEYS and 0 <= version < _VERSIONS:
             self._interests[key, version] = wanted
@@ -243,34 +243,3 @@ class NativeLoop:
                     buckets=buckets,
                 )
             )
-
-
-class NativeLoops:
-    """The loops in C of a proxy, a thread each, among which its connections are spread."""
-
-    def __init__(self, loops: Iterable[NativeLoop]) -> None:
-        self._loops = tuple(loops)
-
-    def __len__(self) -> int:
-        """Return how many connections they move."""
-        return sum(map(len, self._loops))
-
-    @property
-    def idlest(self) -> NativeLoop:
-        """The loop that moves the fewest connections."""
-        return min(self._loops, key=len)
-
-    def look(self, now: float) -> None:
-        """Report what was counted, and take back what takes too long. now: steady seconds."""
-        for loop in self._loops:
-            loop.look(now)
-
-    def look_again(self) -> None:
-        """Ask again what is wanted, and how much is copied."""
-        for loop in self._loops:
-            loop.look_again()
-
-    async def close(self) -> None:
-        """End the threads, when no connection is left."""
-        for loop in self._loops:
-            await loop.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ssl import SSLError
 
 from kwire.net.address import Address
@@ -17,7 +17,7 @@ from kwire.proxy.data_path.departure import Departure
 from kwire.proxy.data_path.followed_frames import FollowedFrames
 from kwire.proxy.data_path.framer import Framing, RequestFramer, ResponseFramer
 from kwire.proxy.data_path.listener import Limits
-from kwire.proxy.data_path.native_loop import NativeLoops
+from kwire.proxy.data_path.native_loop import NativeLoop
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FilterStage, Transport, Write
 from kwire.proxy.data_path.reach import Upstream, reach
@@ -34,7 +34,8 @@ class Relay:
 
     upstream: the node, and what to connect to in turn where it does not accept. make_stage: makes
     what stands between framers and writers. reached: is called when the node's socket is open;
-    gone: when both are closed. native: moves the bytes while nothing on the connection is unusual.
+    gone: when both are closed. native: of these loops one moves the bytes while nothing on the
+    connection is unusual.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Relay:
         sink: Sink,
         reached: Callable[[], None],
         gone: Callable[[Relay], None],
-        native: NativeLoops | None = None,
+        native: Sequence[NativeLoop] = (),
     ) -> None:
         self._connection = connection
         self._upstream = upstream
@@ -73,9 +74,9 @@ class Relay:
         self.client.join(self.node, self._requests)
         self.node.join(self.client, responses)
         self._departure = (
-            None
-            if native is None
-            else Departure(self, native, FollowedFrames(pairing, self._requests, responses))
+            Departure(self, native, FollowedFrames(pairing, self._requests, responses))
+            if native
+            else None
         )
 
     @property

@@ -25,7 +25,7 @@ from kwire.proxy.data_path.gate import FRAME_HELD
 from kwire.proxy.data_path.guard import GuardedPairing
 from kwire.proxy.data_path.handshake import Handshake
 from kwire.proxy.data_path.listener import Limits, Listener
-from kwire.proxy.data_path.native_loop import IS_BUILT, NativeLoop, NativeLoops
+from kwire.proxy.data_path.native_loop import IS_BUILT, NativeLoop
 from kwire.proxy.data_path.own_requests import PairingWithOwn
 from kwire.proxy.data_path.pairing import Pairing
 from kwire.proxy.data_path.pass_through import FilterStage, Transport
@@ -109,10 +109,10 @@ class Proxy:
         self.copies = copies or Copies()
         self.held = held or Copies(copy_limit=FRAME_HELD)
         self._counted = counted
-        self._native: NativeLoops | None = None
-        if native and IS_BUILT:
-            make = partial(NativeLoop, self._emit, self._count, wants, self.copies, self._limits)
-            self._native = NativeLoops(make() for _ in range(self._limits.threads))
+        self._native = tuple(
+            NativeLoop(self._emit, self._count, wants, self.copies, self._limits)
+            for _ in range(self._limits.threads if native and IS_BUILT else 0)
+        )
 
     @property
     def addresses(self) -> Mapping[Listener, Address]:
@@ -190,8 +190,8 @@ class Proxy:
 
     def look_again(self) -> None:
         """Ask `wants` again, of which the answers may have changed, and the limit of copies."""
-        if self._native is not None:
-            self._native.look_again()
+        for native in self._native:
+            native.look_again()
 
     def add_sink(self, sink: Sink) -> None:
         """Send events to one more sink, from now on."""
@@ -264,8 +264,8 @@ class Proxy:
         for server in self._servers.values():
             await server.wait_closed()
         self._servers.clear()
-        if self._native is not None:
-            await self._native.close()
+        for native in self._native:
+            await native.close()
 
     def _accept(self, open_listener: _OpenListener) -> asyncio.Protocol:
         return Admission(
@@ -334,7 +334,7 @@ class Proxy:
             sink=self._emit,
             reached=self._connection_counts.descriptors.keep,
             gone=partial(self._forget, host),
-            native=self._native if type(pairing) is Pairing else None,
+            native=self._native if type(pairing) is Pairing else (),
         )
         self._connection_counts.add(host)
         relay.client.early = early
@@ -375,8 +375,8 @@ class Proxy:
         loop, now = asyncio.get_running_loop(), time.monotonic()
         for relay in self._relays:
             loop.call_soon(relay.check, now)  # each by itself: a mistake in one stops no other
-        if self._native is not None:
-            loop.call_soon(self._native.look, now)
+        for native in self._native:
+            loop.call_soon(native.look, now)
         self._ticker = loop.call_later(self._limits.tick, self._tick)
 
 
