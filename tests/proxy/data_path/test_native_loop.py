@@ -27,7 +27,6 @@ from kwire.proxy import (
     count_everything,
     tap_everything,
 )
-from kwire.proxy.data_path.native_loop import NativeLoop
 from kwire.proxy.data_path.side import READ_SIZE, WRITE_LIMIT
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path import conversations
@@ -77,13 +76,9 @@ class Here:
     writer: asyncio.StreamWriter = field(init=False)
 
     @property
-    def loops(self) -> tuple[NativeLoop, ...]:
-        return self.proxy._native
-
-    @property
     def away(self) -> int:
         """How many connections the loops move."""
-        return sum(map(len, self.loops))
+        return sum(map(len, self.proxy._native))
 
     async def connect(self) -> None:
         self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
@@ -250,7 +245,7 @@ async def test_connections_are_spread_among_threads() -> None:
             open_ones.append(run.writer)
             await run.ask(0)
             await run.moved(number + 1)
-        assert [len(loop) for loop in run.loops] == [2, 2]
+        assert [len(loop) for loop in run.proxy._native] == [2, 2]
         for writer in open_ones:
             writer.close()
         await eventually(lambda: not run.proxy.connections)
