@@ -216,4 +216,4 @@ def struct(*members: Any, cls: type = STRUCT) -> tuple[Any, ...]:
 )
 def test_a_description_that_does_not_fit_is_refused(parts: tuple[Any, ...]) -> None:
     with pytest.raises((ValueError, TypeError, KeyError, SystemError)):
-        native._program.program(parts, lambda data, offset: (data, offset), lambda obj: b"", 9, 9)
+        native.Program(parts, lambda data, offset: (data, offset), lambda obj: b"", 9, 9)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kwire.codec import engine as limits
 from kwire.codec import engine_cache
-from kwire.codec.native._program import Program, program
+from kwire.codec.native._program import Program
 from kwire.codec.native.parts import Part, Unsupported, from_basic, to_basic
 from kwire.codec.reference import Reference
 
@@ -27,7 +27,7 @@ def engine(reference: Reference) -> Program | None:
     # Copied into the program: C reads no Python globals, so `limit_tags` has programs made anew.
     bounds = limits.STRING_LIMIT, limits.TAG_LIMIT
     try:
-        return program(parts, reference.decode, reference.encode, *bounds)
+        return Program(parts, reference.decode, reference.encode, *bounds)
     except ValueError:  # the layout of the class is not the one that C writes into
         return None
 

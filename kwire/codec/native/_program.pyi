@@ -10,16 +10,16 @@ SOURCES: str
 
 @final
 class Program:
+    def __new__(
+        cls,
+        parts: tuple[Part, ...],
+        decode: Callable[[Any, int], tuple[Any, int]],
+        encode: Callable[[Any], bytes],
+        string_limit: int,
+        tag_limit: int,
+        /,
+    ) -> Program: ...
     @property
     def fallbacks(self) -> int: ...
     def decode(self, data: Any, offset: int = 0, /) -> tuple[Any, int]: ...
     def encode(self, obj: Any, /) -> bytes: ...
-
-def program(
-    parts: tuple[Part, ...],
-    decode: Callable[[Any, int], tuple[Any, int]],
-    encode: Callable[[Any], bytes],
-    string_limit: int,
-    tag_limit: int,
-    /,
-) -> Program: ...

@@ -5,7 +5,6 @@
 #define KEPT_BUFFER ((Py_ssize_t)1 << 20)
 
 typedef struct {
-    PyTypeObject *program;
     Uuids uuids;
     unsigned char *buffer;  /* what the next encode writes into, NULL while one does */
     Py_ssize_t buffer_size;
@@ -13,8 +12,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *module;   /* keeps `state` alive */
-    State *state;
+    State *state;       /* of the module, which the type keeps alive */
     PyObject *decode;   /* the reference, which takes over where these functions fail */
     PyObject *encode;
     Tables tables;
@@ -109,10 +107,30 @@ static PyObject *program_encode(Program *self, PyObject *obj)
 
 /* ---- The type ---- */
 
+static PyObject *program_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *parts, *decode, *encode;
+    Py_ssize_t string_limit, tag_limit;
+    (void)keywords;
+    if (!PyArg_ParseTuple(arguments, "O!OOnn", &PyTuple_Type, &parts, &decode, &encode,
+                          &string_limit, &tag_limit))
+        return NULL;
+    Program *self = (Program *)PyType_GenericAlloc(type, 0);
+    if (!self)
+        return NULL;
+    self->state = PyType_GetModuleState(type);
+    self->decode = Py_NewRef(decode);
+    self->encode = Py_NewRef(encode);
+    self->tables = (Tables){Py_NewRef(parts), NULL, 0, string_limit, tag_limit};
+    if (tables_fill(&self->tables))
+        return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
+
 static int program_traverse(Program *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE((PyObject *)self));
-    Py_VISIT(self->module);
     Py_VISIT(self->decode);
     Py_VISIT(self->encode);
     Py_VISIT(self->tables.parts);
@@ -127,7 +145,6 @@ static void program_dealloc(Program *self)
     Py_XDECREF(self->tables.parts);
     Py_XDECREF(self->decode);
     Py_XDECREF(self->encode);
-    Py_XDECREF(self->module);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }
@@ -145,7 +162,10 @@ static PyMethodDef program_methods[] = {
 };
 
 static PyType_Slot program_slots[] = {
-    {Py_tp_doc, "One version of one message, as `program` made it."},
+    {Py_tp_doc, "Program(parts, decode, encode, string_limit, tag_limit, /)\n--\n\n"
+     "One version of one message, as kwire.codec.native.tables describes it; ValueError for a\n"
+     "description that cannot be trusted."},
+    {Py_tp_new, program_new},
     {Py_tp_traverse, program_traverse},
     {Py_tp_dealloc, program_dealloc},
     {Py_tp_members, program_members},
@@ -156,45 +176,16 @@ static PyType_Slot program_slots[] = {
 static PyType_Spec program_spec = {
     .name = "kwire.codec.native._program.Program",
     .basicsize = sizeof(Program),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION
-           | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = program_slots,
 };
 
 /* ---- The module ---- */
 
-PyDoc_STRVAR(program_doc, "program(parts, decode, encode, string_limit, tag_limit, /)\n--\n\n"
-"The program of a description by kwire.codec.native.tables; ValueError when it cannot be trusted.");
-
-static PyObject *make_program(PyObject *module, PyObject *arguments)
-{
-    State *state = PyModule_GetState(module);
-    Program *self = PyObject_GC_New(Program, state->program);
-    if (!self)
-        return NULL;
-    memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
-    self->module = Py_NewRef(module);
-    self->state = state;
-    Tables *tables = &self->tables;
-    bool parsed = PyArg_ParseTuple(arguments, "O!OOnn", &PyTuple_Type, &tables->parts,
-                                   &self->decode, &self->encode, &tables->string_limit,
-                                   &tables->tag_limit);
-    Py_XINCREF(tables->parts);
-    Py_XINCREF(self->decode);
-    Py_XINCREF(self->encode);
-    if (!parsed || !tables_fill(tables)) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    PyObject_GC_Track(self);
-    return (PyObject *)self;
-}
-
 static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    state->program = (PyTypeObject *)PyType_FromModuleAndSpec(module, &program_spec, NULL);
-    if (!state->program || PyModule_AddType(module, state->program) < 0
+    if (add_type(module, &program_spec) < 0
         || PyModule_AddStringConstant(module, "SOURCES", KWIRE_SOURCES) < 0)
         return -1;
     return uuids_init(&state->uuids);
@@ -203,7 +194,6 @@ static int module_exec(PyObject *module)
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     State *state = PyModule_GetState(module);
-    Py_VISIT(state->program);
     Py_VISIT(state->uuids.cls);
     return 0;
 }
@@ -211,7 +201,6 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 static int module_clear(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    Py_CLEAR(state->program);
     uuids_clear(&state->uuids);
     PyMem_Free(state->buffer);
     state->buffer = NULL;
@@ -223,11 +212,6 @@ static void module_free(void *module)
     module_clear(module);
 }
 
-static PyMethodDef module_methods[] = {
-    {"program", make_program, METH_VARARGS, program_doc},
-    {NULL},
-};
-
 static PyModuleDef_Slot module_slots[] = {
     {Py_mod_exec, module_exec},
     {0, NULL},
@@ -238,7 +222,6 @@ static struct PyModuleDef module_definition = {
     .m_name = "kwire.codec.native._program",
     .m_doc = "Reads and writes messages by tables; kwire.codec.native makes the tables.",
     .m_size = sizeof(State),
-    .m_methods = module_methods,
     .m_slots = module_slots,
     .m_traverse = module_traverse,
     .m_clear = module_clear,
