@@ -51,15 +51,21 @@ class NativeModule(NamedTuple):
         return hashlib.sha256(content).hexdigest()[:16]
 
 
-SHARED = tuple(
-    f"kwire/codec/native/{name}" for name in ("shared.h", "buffer.c", "slots.c", "turns.c")
+BIG_ENDIAN = "kwire/codec/native/big_endian.h"
+SHARED = (
+    BIG_ENDIAN,
+    *(f"kwire/codec/native/{name}" for name in ("shared.h", "buffer.c", "slots.c", "turns.c")),
 )
 
 NATIVE_MODULES = (
     NativeModule("kwire.codec.native._program"),
     NativeModule("kwire.batches.native._records", shared=SHARED),
     NativeModule("kwire.capture.native._capture", shared=SHARED),
-    NativeModule("kwire.proxy.data_path.native._relay", platforms=("linux", "darwin")),
+    NativeModule(
+        "kwire.proxy.data_path.native._relay",
+        shared=(BIG_ENDIAN,),
+        platforms=("linux", "darwin"),
+    ),
 )
 """All extensions of kwire. Each is independent: one that cannot be built leaves the others."""
 

@@ -8,10 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#ifndef KWIRE_SOURCES
-#define KWIRE_SOURCES ""  /* hatch_build.py names the state of the sources here */
-#endif
-
 #define SECOND 1e9
 
 typedef struct {

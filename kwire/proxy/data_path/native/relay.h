@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "../../../codec/native/big_endian.h"
 
 enum { REQUEST, RESPONSE };
 
@@ -219,17 +220,5 @@ Connection *loop_dirty(Loop *loop);
 Connection *loop_next(Loop *loop, size_t *index);
 bool connection_stuck(Connection *connection, int64_t now, int64_t progress, uint64_t step);
 void connection_free(Connection *connection);
-
-/* ---- Big-endian integers ---- */
-
-static inline uint16_t load16(const unsigned char *p)
-{
-    return (uint16_t)(p[0] << 8 | p[1]);
-}
-
-static inline uint32_t load32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
 
 #endif
