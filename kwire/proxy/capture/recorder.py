@@ -118,7 +118,8 @@ class Recorder:
         self._encoder = RecordEncoder()
         self._queue: deque[Flow | Stamped] = deque()
         self._number = 0
-        self._lost = self._told = 0
+        # Events dropped: as the loop last stamped one with them, and as the thread has read it.
+        self._lost_stamped = self._lost = 0
         # Bytes. Only the loop changes the first and only the thread the second: no lock is needed.
         self._taken = self._written = 0
         self._wake = Signal()
@@ -142,10 +143,10 @@ class Recorder:
             self.dropped += 1
             return
         self._taken = taken
-        if self.dropped == self._told and type(event) is Flow:
+        if self.dropped == self._lost_stamped and type(event) is Flow:
             self._queue.append(event)
         else:
-            self._told = self.dropped
+            self._lost_stamped = self.dropped
             self._queue.append(Stamped(event, self.dropped, time.monotonic()))
         if waiting > _WAKE and not self._wake.is_set():
             self._wake.set()
