@@ -53,7 +53,11 @@ class Moved(NamedTuple):
 
 
 class AskedFlow(NamedTuple):
-    """A flow without a response so far. asked: nanoseconds; copy: of the request, None for none."""
+    """A flow without a response so far.
+
+    at: Unix seconds; asked: steady nanoseconds. copy: of the request, None for none. no_room: True
+    if a copy of the flow was given up.
+    """
 
     key: int
     version: int
@@ -92,9 +96,10 @@ class SocketState(NamedTuple):
 
 
 class DirectionState(NamedTuple):
-    """The frame that passes in one direction, with the four bytes of its size.
+    """The frame that passes in one direction: bytes left of it, and its size with that of the size.
 
-    head: of a frame whose head came in pieces; need: bytes that the head needs.
+    passed: bytes of all frames; frames: how many have begun. head: of a frame whose head came in
+    pieces; need: bytes that the head needs.
     """
 
     left: int

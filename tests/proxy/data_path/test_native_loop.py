@@ -31,6 +31,7 @@ from kwire.proxy.data_path.side import READ_SIZE, WRITE_LIMIT
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path import conversations
 from tests.support.proxy.data_path.proxied_node import Serve, flows, node
+from tests.support.proxy.notices import notice_texts
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -77,7 +78,7 @@ class Here:
 
     @property
     def away(self) -> int:
-        """How many connections the loops move."""
+        """The number of connections that the loops move."""
         return sum(map(len, self.proxy._native))
 
     async def connect(self) -> None:
@@ -205,9 +206,7 @@ async def test_a_response_that_nobody_waits_for_is_told_of_and_passes() -> None:
         both = response(7) + response(1)
         assert await run.reader.readexactly(len(both)) == both
         await run.end()
-    [told] = [
-        it.text for it in run.events if isinstance(it, Notice) and it.kind is NoticeKind.UNREADABLE
-    ]
+    [told] = notice_texts(run.events, NoticeKind.UNREADABLE)
     assert told.startswith("a response with correlation id 7, which no request waits for")
     assert [flow.outcome for flow in flows(run.events)] == [Outcome.ANSWERED, Outcome.ANSWERED]
 

@@ -1,7 +1,8 @@
 """The C extension: frames.c follows frames, loop.c moves bytes.
 
 Times of the steady clock are nanoseconds, those named `at` Unix seconds. Interests: 1 count, 2
-pass, 3 tap, as in `Interest`; a pair of API key and version that none was set for is copied.
+pass, 3 tap, as in `Interest`; a pair of API key and version that none was set for is copied. The
+tuples are the named ones of kwire.proxy.data_path.moved, without the names.
 """
 
 from typing import final
@@ -12,11 +13,10 @@ SOURCES: str
 """The state of the C files it was built from, as hatch_build.py names it."""
 
 _FlowTuple = tuple[int, int, int, int, float, int, bytes | None, bool]
-"""Key, version, correlation id, size, at, asked, copy of the request, if a copy had no room."""
+"""An AskedFlow."""
 
 _DirectionTuple = tuple[int, int, int, int, bytes, int]
-"""Left and size of the frame that passes, bytes passed, frames begun, head that came so far, and
-bytes that it needs. Sizes with the four of the size itself."""
+"""A DirectionState."""
 
 _FramesTuple = tuple[
     _DirectionTuple,
@@ -25,21 +25,19 @@ _FramesTuple = tuple[
     int | _FlowTuple | None,
     tuple[_FlowTuple, int, bytes | None] | None,
 ]
-"""Both directions; the flows that wait; the flow whose request passes, by its place among them, -1
-for the next, or itself if no response will come; that whose response passes, when it began, and its
-copy."""
+"""A FramesState, with an AnsweredFlow at its end."""
 
 _CountTuple = tuple[int, int, int, int, int, int, float, tuple[int, ...]]
 """Connection, key, version, requests, bytes of requests, of responses, seconds, buckets."""
 
 _SocketTuple = tuple[int, int, bool, bytes, int]
-"""Descriptor, errno if it broke, True if the peer has ended, bytes to send, last progress."""
+"""A SocketState."""
 
 _ReturnedTuple = tuple[
     int, _SocketTuple, _SocketTuple, _FramesTuple, int, bytes, int, list[_CountTuple]
 ]
-"""Connection, the client's socket, the node's, frames; the side that sent what was not followed,
-and that; when the last byte moved; counts."""
+"""A ReturnedConnection, with its number before and its counts behind it. The rest is of side 0,
+the client, or 1, the node."""
 
 _EventTuple = (
     tuple[int, _FlowTuple, int, int, bytes | None]
