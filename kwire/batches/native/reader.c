@@ -7,29 +7,12 @@
 
 /* ---- Varints: zigzag, as in Kafka cut to their width without a word ---- */
 
-static inline bool read_long_varint(const unsigned char **at, const unsigned char *end,
-                                    int bits, uint64_t *value)
-{
-    uint64_t sum = 0;
-    for (int shift = 0; shift < bits; shift += 7) {
-        if (*at >= end)
-            return false;
-        uint64_t byte = *(*at)++;
-        sum |= (byte & 0x7F) << shift;
-        if (byte < 0x80) {
-            *value = sum;
-            return true;
-        }
-    }
-    return false;
-}
-
 static inline bool read_varint(const unsigned char **at, const unsigned char *end, int32_t *value)
 {
     uint64_t plain;
     if (*at < end && **at < 0x80)
         plain = *(*at)++;
-    else if (!read_long_varint(at, end, 35, &plain))
+    else if (!get_uvarint(at, end, 35, &plain))
         return false;
     *value = (int32_t)unzigzag((uint32_t)plain);
     return true;
@@ -40,7 +23,7 @@ static inline bool read_varlong(const unsigned char **at, const unsigned char *e
     uint64_t plain;
     if (*at < end && **at < 0x80)
         plain = *(*at)++;
-    else if (!read_long_varint(at, end, 70, &plain))
+    else if (!get_uvarint(at, end, 70, &plain))
         return false;
     *value = unzigzag(plain);
     return true;

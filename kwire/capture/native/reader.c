@@ -9,18 +9,12 @@ static Py_ssize_t left(const Input *in)
 /* Zigzag, at most ten bytes, and no bit beyond the 64th. */
 static bool read_long(Input *in, int64_t *value)
 {
-    uint64_t sum = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-        if (in->at == in->end)
-            return false;
-        uint64_t byte = *in->at++;
-        sum |= (byte & 0x7F) << shift;
-        if (byte < 0x80) {
-            *value = unzigzag(sum);
-            return shift < 63 || byte <= 1;
-        }
-    }
-    return false;
+    const unsigned char *start = in->at;
+    uint64_t plain;
+    if (!get_uvarint(&in->at, in->end, 70, &plain))
+        return false;
+    *value = unzigzag(plain);
+    return in->at - start < 10 || in->at[-1] <= 1;
 }
 
 static bool read_size(Input *in, Py_ssize_t *size)

@@ -16,18 +16,11 @@ static Py_ssize_t left(const Reader *r)
 /* At most 5 bytes; 2^31 and more come out negative, as in Kafka's 32-bit int. */
 static bool read_uvarint(Reader *r, int32_t *value)
 {
-    uint32_t sum = 0;
-    for (int shift = 0; shift < 35; shift += 7) {
-        if (r->at == r->end)
-            return false;
-        uint32_t byte = *r->at++;
-        sum |= (byte & 0x7F) << shift;
-        if (byte < 0x80) {
-            *value = (int32_t)sum;
-            return true;
-        }
-    }
-    return false;
+    uint64_t plain;
+    if (!get_uvarint(&r->at, r->end, 35, &plain))
+        return false;
+    *value = (int32_t)(uint32_t)plain;
+    return true;
 }
 
 static bool read_width(Reader *r, Width width, int64_t *value)

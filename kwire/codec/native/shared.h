@@ -108,12 +108,32 @@ static inline bool write_raw(Buffer *buffer, const void *start, Py_ssize_t size)
     return true;
 }
 
+/* ---- Varints ---- */
+
 static inline unsigned char *put_uvarint(unsigned char *p, uint64_t value)
 {
     for (; value > 0x7F; value >>= 7)
         *p++ = (unsigned char)(value | 0x80);
     *p++ = (unsigned char)value;
     return p;
+}
+
+/* Reads a varint of so many bits at the most, seven a byte; false where it is cut off or longer. */
+static inline bool get_uvarint(const unsigned char **at, const unsigned char *end, int bits,
+                               uint64_t *value)
+{
+    uint64_t sum = 0;
+    for (int shift = 0; shift < bits; shift += 7) {
+        if (*at == end)
+            return false;
+        uint64_t byte = *(*at)++;
+        sum |= (byte & 0x7F) << shift;
+        if (byte < 0x80) {
+            *value = sum;
+            return true;
+        }
+    }
+    return false;
 }
 
 static inline uint64_t zigzag(int64_t value)
