@@ -140,7 +140,7 @@ def passing(random: Random) -> list[Any]:
 class Connection:
     """A client and a node, with the loop between them."""
 
-    def __init__(self, loop: Loop, number: int) -> None:
+    def __init__(self, loop: Loop) -> None:
         self.client, at_client = socket.socketpair()
         self.node, at_node = socket.socketpair()
         for end in (self.client, self.node, at_client, at_node):
@@ -148,8 +148,8 @@ class Connection:
         moved = PLAIN._replace(client=at_client.detach(), node=at_node.detach())
         self.number = loop.add(moved, time.monotonic_ns())
 
-    def act(self, random: Random, loop: Loop) -> None:
-        """Do something that a peer may do, or the proxy."""
+    def act(self, random: Random, loop: Loop, over: list[int]) -> None:
+        """Do something that a peer may do, or the proxy. over: gets the number if it is taken."""
         choice = random.random()
         with suppress(OSError):
             if choice < 0.5:
@@ -164,7 +164,7 @@ class Connection:
             elif choice < 0.96:
                 random.choice((self.client, self.node)).close()
             elif choice < 0.98:
-                close_sockets(loop.take(self.number))
+                take(loop.take(self.number), over)
 
     def close(self) -> None:
         """Close both ends."""
@@ -172,43 +172,54 @@ class Connection:
         self.node.close()
 
 
-def close_sockets(state: Any) -> None:
-    """Close the sockets of a connection that has come back."""
+def take(state: Any, over: list[int]) -> None:
+    """Close the sockets of a connection that has come back, if one has."""
     if state is not None:
+        over.append(state[0])
         os.close(state[1][0])
         os.close(state[2][0])
 
 
 def all_at_once(seed: int, seconds: float) -> int:
-    """Let connections come, talk and break while the loop runs; return how many there were."""
-    random, count = Random(seed), 0
+    """Let connections come, talk and break while the loop runs; return how many were over.
+
+    Asserts that each ends, comes back or is taken once.
+    """
+    random = Random(seed)
     loop = Loop(BOUNDS, care(), 10_000, 1_000, 100_000, 4_096, 1_024)
     thread = threading.Thread(target=loop.run)
     thread.start()
     open_ones: list[Connection] = []
+    begun: list[int] = []
+    over: list[int] = []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if len(open_ones) < 20:
-            count += 1
-            open_ones.append(Connection(loop, count))
-        random.choice(open_ones).act(random, loop)
+            open_ones.append(Connection(loop))
+            begun.append(open_ones[-1].number)
+        random.choice(open_ones).act(random, loop, over)
         if random.random() < 0.02:
             open_ones.pop(random.randrange(len(open_ones))).close()
         if random.random() < 0.1:
-            look(random, loop)
+            look(random, loop, over)
     for one in open_ones:
         one.close()
+    while len(over) < len(begun) and time.monotonic() < end + 30:
+        look(random, loop, over)
     loop.stop()
     thread.join()
-    look(random, loop)
-    return count
+    look(random, loop, over)
+    assert sorted(over) == sorted(begun)
+    return len(over)
 
 
-def look(random: Random, loop: Loop) -> None:
-    """Ask the loop for everything, as the proxy does."""
+def look(random: Random, loop: Loop, over: list[int]) -> None:
+    """Ask the loop for everything, as the proxy does. over: gets what ends or comes back."""
     for event in loop.events():
         if len(event) == 8:
-            close_sockets(event)
+            take(event, over)
+        elif len(event) == 3:
+            over.append(event[0])
     loop.counts()
     loop.overdue(time.monotonic_ns(), random.randrange(1 << 40), 1 << 30, 1_024)
     loop.set_interest(random.choice((0, 1, 3, 18)), 9, *random.choices((1, 2, 3), k=2))
