@@ -1,5 +1,5 @@
 /* Records of captures, decoded into objects of one class. */
-#include "decoder.h"
+#include "capture.h"
 #include <structmember.h>
 
 static const char *const KINDS[] = {

@@ -1,5 +1,5 @@
 /* Avro's values, as strict as kwire/capture/avro.py. Nothing is allocated that the bytes cannot fill. */
-#include "decoder.h"
+#include "capture.h"
 
 static Py_ssize_t left(const Input *in)
 {
