@@ -47,18 +47,22 @@ class Limit:
 
     size: bytes at the most; ratio: times its compressed size, as soon as it is more than `free`. A
     few hundred equal records compress a thousandfold, so small batches are not held to the ratio.
-    option: of the command, which allows more; "" where none does.
+    advice: what allows more; {} in it becomes a number of MiB. "" where nothing does.
     """
 
     size: int = 64 * 1024 * 1024
     ratio: int = 100
     free: int = 1024 * 1024
-    option: str = ""
+    advice: str = ""
 
     @classmethod
     def by_size(cls, mebibytes: int, option: str) -> Self:
-        """Return the limit of a command: a size, whatever it was before it was compressed."""
-        return cls(size=mebibytes << 20, free=mebibytes << 20, option=option)
+        """Return the limit of a command: a size, whatever it was before it was compressed.
+
+        option: the command's own, which allows more; "" where none does.
+        """
+        advice = f"if you trust the sender, {option} {{}} allows more" if option else ""
+        return cls(size=mebibytes << 20, free=mebibytes << 20, advice=advice)
 
     def of(self, compressed: int) -> int:
         """Return the most bytes that `compressed` bytes may become."""
@@ -67,9 +71,9 @@ class Limit:
     def exceeded(self, most: int) -> TooLarge:
         """Return the error of a batch that would become more than it may."""
         allowed = min(MOST_MEBIBYTES, max(1, 2 * most >> 20))
-        advice = f"; if you trust the sender, {self.option} {allowed} allows more"
-        has_advice = self.option and allowed << 20 > most
-        return TooLarge(f"unpacks to more than {most} bytes{advice if has_advice else ''}")
+        has_advice = self.advice and allowed << 20 > most
+        advice = f"; {self.advice.format(allowed)}" if has_advice else ""
+        return TooLarge(f"unpacks to more than {most} bytes{advice}")
 
 
 LIMIT = Limit()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextvars import copy_context
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Self
@@ -28,6 +29,7 @@ Job = Callable[[], None]
 class Printer:
     """Runs jobs that print, in order. The queue is bounded; jobs without room are counted.
 
+    The thread has the context variables of its maker: jobs read batches by the command's limit.
     gone: called once, in the thread, when the reader of the output has gone, as `| head` does.
     """
 
@@ -36,7 +38,9 @@ class Printer:
         self._gone = gone
         self._waiting = 0
         self._changing = Lock()
-        self._thread = Thread(target=self._run, name="printer", daemon=True)
+        self._thread = Thread(
+            target=copy_context().run, args=(self._run,), name="printer", daemon=True
+        )
         self.dropped = 0
 
     def put(self, job: Job, weight: int = 0) -> None:

@@ -1,5 +1,6 @@
 """Printing happens elsewhere: in order, bounded, and without an end it must wait for."""
 
+from contextvars import ContextVar
 from functools import partial
 from threading import Event
 
@@ -15,6 +16,15 @@ def test_jobs_run_in_order_and_all_of_them_before_the_end() -> None:
         for number in range(100):
             printing.put(partial(done.append, number))
     assert done == list(range(100))
+
+
+def test_jobs_have_the_context_variables_of_who_made_the_printer() -> None:
+    variable, seen = ContextVar("variable", default=0), list[int]()
+    token = variable.set(1)
+    with Printer(gone=lambda: None) as printing:
+        printing.put(lambda: seen.append(variable.get()))
+    variable.reset(token)
+    assert seen == [1]
 
 
 def test_what_waits_is_bounded_and_the_rest_is_counted() -> None:

@@ -8,9 +8,15 @@ import pytest
 from kwire.batches import Compression, Record, RecordBatch, build_batch, read_batches
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.cli.command_index import index, parameters
+from kwire.cli.flows.record_tree import record_trees
+from kwire.cli.printer import Printer
+from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kwire.messages.records.config import ConfigRecord
+from kwire.proxy.capture.recorder import Recorder, files_at
 from tests.support.cli.command import Command
 from tests.support.paths import FIXTURES
+from tests.support.proxy.dialogue import asked
+from tests.support.proxy.flows.dialogue_flows import decoded
 
 HISTORY = FIXTURES / "logdirs" / "kafka-3.9.1-history"
 LOG = "__cluster_metadata-0"
@@ -59,6 +65,43 @@ def test_a_limit_that_is_too_low_is_named_with_the_option_that_raises_it(
     run = kwire(*line, "--unpack-limit", "1")
     assert run.code != 0
     assert ADVICE in " ".join(run.err.split())
+
+
+@pytest.mark.parametrize(
+    ("mebibytes", "shown"),
+    [
+        (2, "offset 0  value=2097152 bytes"),
+        (65, "more than 67108864 bytes; if you trust the sender, kwire capture cat --unpack-limit"),
+    ],
+)
+def test_the_proxy_reads_recordings_up_to_the_same_limit(
+    kwire: Command, tmp_path: Path, mebibytes: int, shown: str
+) -> None:
+    batch = _batch(mebibytes)
+    data = TopicProduceData(partition_data=[PartitionProduceData(records=batch)])
+    path = tmp_path / "produce.avro"
+    with Recorder(files_at(path)) as recorder:
+        recorder(decoded(asked(ProduceRequest(topic_data=[data]), 9, 1)).flow)
+    assert shown in kwire("proxy", "-r", str(path), "-v").out
+
+
+def test_a_running_proxy_says_how_to_see_more(
+    kwire: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    async def run(*_: object) -> None:
+        with Printer(gone=lambda: None) as printer:
+            printer.put(lambda: shown.append(str(record_trees(_batch(2)))))
+
+    monkeypatch.setattr("kwire.cli.proxy.run._run", run)
+    assert kwire("proxy", "--listen", "127.0.0.1:0=127.0.0.1:1").code == 0
+    assert "1048576 bytes; record it, and `kwire capture cat -v` shows more" in shown[0]
+
+
+def _batch(mebibytes: int) -> bytes:
+    record = Record(value=bytes(mebibytes << 20))
+    return build_batch([record], compression=Compression.ZSTD)
 
 
 def test_every_command_that_reads_records_has_the_option() -> None:

@@ -50,10 +50,11 @@ def proxy(context: typer.Context, options: ProxyOptions) -> None:
         return _refuse_options(context)
     if options.check:
         return _check_file(options, context)
+    if options.read and not options.config:
+        return _read(options, context)
+    _advise_to_record(context)
     if options.config:
         return _run_file(options.config, context)
-    if options.read:
-        return _read(options)
     if options.times.since or options.times.until:
         raise WrongUsage("--from and --to are for what was recorded: give --read as well.")
     if not options.listen:
@@ -64,7 +65,15 @@ def proxy(context: typer.Context, options: ProxyOptions) -> None:
     run_options(build_config(options, context))
 
 
-def _read(options: ProxyOptions) -> None:
+def _advise_to_record(context: typer.Context) -> None:
+    """Name what shows the batches that are unpacked no further while traffic waits."""
+    from kwire.batches.compression import Limit
+    from kwire.cli.unpack_limit import use_limit
+
+    use_limit(context, Limit(advice="record it, and `kwire capture cat -v` shows more"))
+
+
+def _read(options: ProxyOptions, context: typer.Context) -> None:
     """Show what was recorded, or copy it."""
     if (
         options.listen
@@ -77,9 +86,12 @@ def _read(options: ProxyOptions) -> None:
         raise WrongUsage("--read shows what was recorded: it takes no --listen and no filters.")
     if options.recording_mode:
         raise WrongUsage("--recording-mode is for a recording: with --read omit it.")
+    from kwire.batches.compression import Limit
     from kwire.cli.capture.reading import CaptureReading
     from kwire.cli.flows.display import Display
+    from kwire.cli.unpack_limit import MEBIBYTES, use_limit
 
+    use_limit(context, Limit.by_size(MEBIBYTES, "kwire capture cat --unpack-limit"))
     display = Display(
         options.apis.selection(options.view),
         verbose=options.verbose,
