@@ -72,6 +72,7 @@ def test_a_bug_report_has_versions_and_no_paths(kwire: Command) -> None:
             platform.python_version(),
         )
         assert said["engine"] in said["engines"]
+        assert said["native"]["codec"] == ("native" in said["engines"])
         assert said["packages"]["msgspec"] == version("msgspec")
         assert said["extras"]["topic"] == {"confluent-kafka": version("confluent-kafka")}
         for secret in (str(Path.home()), str(ROOT), sys.prefix):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import hatch_build
+from kwire.cli.about import NATIVE
 from tests.support import sanitize
 from tests.support.native_extensions import needs_extension
 from tests.support.paths import ROOT
@@ -65,6 +66,11 @@ def test_an_extension_is_built_where_there_is_one() -> None:
     anywhere = hatch_build.NativeModule("a.native._c")
     assert [posix.is_for(system) for system in ("linux", "darwin", "win32")] == [True, True, False]
     assert anywhere.is_for("win32")
+
+
+def test_a_bug_report_has_each_extension() -> None:
+    modules = {native.module.rpartition(".")[0] for native in hatch_build.NATIVE_MODULES}
+    assert modules == set(NATIVE.values())
 
 
 def test_a_change_of_a_file_that_extensions_share_is_a_change_of_each(tmp_path: Path) -> None:
