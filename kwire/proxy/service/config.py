@@ -40,6 +40,7 @@ from kwire.text.untrusted import cut_repr, read_text
 from kwire.text.yaml_file import BadFile, Seconds, Size, Strict, read_yaml
 
 _LIMITS = Limits()
+_MOST_THREADS = 256
 _KEY = re.compile(r"\{(\w+)\}")
 _PORT_RANGE = re.compile(r"([0-9]{1,5})-([0-9]{1,5})")
 _OCTAL = re.compile(r"(0o?)?[0-7]{3}")
@@ -404,7 +405,7 @@ class LimitsConfig(Strict):
     request_size: Size = _LIMITS.request_size
     connections: PositiveInt = _LIMITS.connections
     connections_per_ip: PositiveInt = _LIMITS.connections_per_ip
-    threads: PositiveInt = _LIMITS.threads
+    threads: Annotated[int, Field(ge=1, le=_MOST_THREADS)] = _LIMITS.threads
 
     @property
     def limits(self) -> Limits:

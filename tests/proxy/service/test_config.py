@@ -54,6 +54,7 @@ def test_what_is_wrong_is_told_by_its_key(file: Path, said: str, keys: str) -> N
         ("drain: 3", "drain: 3 is not a time such as 200ms or 3s"),
         ("log: {format: xml}", "log.format: Input should be 'text' or 'json'"),
         ("limits: {idle: soon}", "limits.idle: 'soon' is not a time"),
+        ("limits: {threads: 1000000000}", "limits.threads: Input should be less than or equal to"),
         ("metrics: 9464", "metrics: 9464 is no address"),
     ],
 )
