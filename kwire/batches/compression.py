@@ -190,9 +190,11 @@ def _xerial_blocks(data: bytes) -> Iterator[bytes]:
     while position < len(data):
         if data.startswith(XERIAL, position):
             position += _XERIAL_HEADER
+            if position > len(data):
+                raise BatchError("snappy: a header is cut off")
             continue
         if position + 4 > len(data):
-            raise BatchError("snappy: a block's size is cut off")
+            return  # fewer bytes than a block's size has: Kafka ignores them
         (size,) = _INT32.unpack_from(data, position)
         position += 4
         if not 0 <= size <= len(data) - position:
@@ -241,23 +243,25 @@ def _checked_lz4(data: bytes, magic: int) -> bytes:
     end = 14 if flags & _LZ4_SIZED else 6
     if magic and data[end : end + 1] != _descriptor_checksum(data[4:end]):
         raise BatchError("lz4: the checksum of the descriptor is wrong")
-    behind = _lz4_end(data, end + 1)
-    if flags & _LZ4_CONTENT_CHECKSUM and behind + 4 > len(data):
+    mark = _lz4_end_mark(data, end + 1)
+    if flags & _LZ4_CONTENT_CHECKSUM and mark + 8 > len(data):
         raise BatchError("lz4: the checksum of the content is cut off")
     descriptor = bytes([flags & ~(_LZ4_SIZED | _LZ4_CONTENT_CHECKSUM), data[5]])
     head = LZ4_MAGIC + descriptor + _descriptor_checksum(descriptor)
-    return head + data[end + 1 : behind]
+    return head + data[end + 1 : mark] + bytes(4 if mark < len(data) else 0)
 
 
-def _lz4_end(data: bytes, position: int) -> int:
-    """Return where the blocks of a frame end of which the first is at `position`, or the data."""
+def _lz4_end_mark(data: bytes, position: int) -> int:
+    """Return where the end mark of a frame is, whose first block is at `position`, or the data end.
+
+    Kafka takes any block without bytes for it, also one that says that it is not compressed.
+    """
     flags = data[4]
     while position + 4 <= len(data):
         size = int.from_bytes(data[position : position + 4], "little") & 0x7FFF_FFFF
-        position += 4
         if not size:
             return position
-        position += size + (4 if flags & _LZ4_BLOCK_CHECKSUM else 0)
+        position += 4 + size + (4 if flags & _LZ4_BLOCK_CHECKSUM else 0)
     return len(data)
 
 

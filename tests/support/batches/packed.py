@@ -95,6 +95,10 @@ def lz4(flags: int, *, size: bytes = b"", checksums: bytes = b"", end: bytes = b
     return b"\x04\x22\x4d\x18" + descriptor + checksum + block + checksums + end
 
 
+NO_BLOCK = (1 << 31).to_bytes(4, "little")
+"""The size of a block of no bytes, which are not compressed."""
+
+
 def lz4_cases() -> Iterator[tuple[str, bytes]]:
     """Yield names and bytes of three records."""
     frame, other = (compress(data, Compression.LZ4) for data in (THREE, b"other"))
@@ -116,6 +120,21 @@ def lz4_cases() -> Iterator[tuple[str, bytes]]:
     yield "a reserved flag", lz4(0x62)
     yield "another version", lz4(0xA0)
     yield "an empty frame before", compress(b"", Compression.LZ4) + frame
+    yield "an end that is not compressed", lz4(0x60, end=NO_BLOCK)
+    yield "an end that is not compressed, and a checksum", lz4(0x64, end=NO_BLOCK + bytes(4))
+    yield "no bytes", b""
+
+
+def snappy_cases() -> Iterator[tuple[str, bytes]]:
+    """Yield names and bytes of three records."""
+    blocks = compress(THREE, Compression.SNAPPY)
+    yield "blocks", blocks
+    for size in range(1, 6):
+        yield f"{size} zeros behind", blocks + bytes(size)
+    yield "another header behind", blocks + blocks[:16]
+    yield "half a header behind", blocks + blocks[:8]
+    yield "a cut block", blocks[:-1]
+    yield "no blocks", blocks[:16]
     yield "no bytes", b""
 
 
@@ -123,6 +142,7 @@ CASES = {
     **{f"gzip: {name}": batch(data, Compression.GZIP) for name, data in gzip_cases()},
     **{f"gzip: {name}": batch(data, Compression.GZIP, 1) for name, data in buffer_cases()},
     **{f"lz4: {name}": batch(data, Compression.LZ4) for name, data in lz4_cases()},
+    **{f"snappy: {name}": batch(data, Compression.SNAPPY) for name, data in snappy_cases()},
 }
 
 REFUSED = {
@@ -146,6 +166,12 @@ REFUSED = {
     "lz4: another version",
     "lz4: an empty frame before",
     "lz4: no bytes",
+    "snappy: 4 zeros behind",
+    "snappy: 5 zeros behind",
+    "snappy: half a header behind",
+    "snappy: a cut block",
+    "snappy: no blocks",
+    "snappy: no bytes",
     *(
         f"gzip: {size} bytes behind {before} before the buffer's end"
         for size, least in ((12, 1), (18, 7), (19, 18))
