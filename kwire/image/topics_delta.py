@@ -17,6 +17,7 @@ from kwire.image.topics import TopicImage, TopicsImage
 from kwire.messages.records.partition import PartitionRecord
 from kwire.messages.records.partition_change import PartitionChangeRecord
 from kwire.messages.records.topic import TopicRecord
+from kwire.text.ids import uuid_text
 
 
 class TopicsDelta:
@@ -33,11 +34,13 @@ class TopicsDelta:
         self._created: dict[str, UUID] = {}
 
     def create(self, record: TopicRecord) -> None:
-        """Add a topic; raise ReplayError if its name is taken."""
+        """Add a topic; raise ReplayError if its name or its id is taken."""
+        id = record.topic_id
         if record.name in self._image.ids or record.name in self._created:
             raise ReplayError(f"topic {record.name} exists already")
-        self._created[record.name] = record.topic_id
-        id = record.topic_id
+        if id.int in self._topics or id in self._image.by_id:
+            raise ReplayError(f"topic {record.name} has the id of another, {uuid_text(id)}")
+        self._created[record.name] = id
         self._topics[id.int] = TopicImage(name=record.name, id=id)
         self._partitions[id.int] = {}
 

@@ -194,6 +194,7 @@ def test_keys_of_a_scram_credential_are_not_printed() -> None:
     ("record", "reason"),
     [
         (TopicRecord(name="foo", topic_id=UUID(int=1)), "topic foo exists already"),
+        (TopicRecord(name="bar", topic_id=TOPIC), "topic bar has the id of another"),
         (PartitionRecord(topic_id=UUID(int=1)), "topic id AAAAAAAAAAAAAAAAAAAAAQ is not known"),
         (PartitionChangeRecord(topic_id=TOPIC, partition_id=7), "topic foo has no partition 7"),
         (RemoveTopicRecord(topic_id=UUID(int=1)), "is not known"),
