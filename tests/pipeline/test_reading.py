@@ -1,6 +1,7 @@
 """Files are found, planned and read slice by slice, wherever fsspec finds them."""
 
 import struct
+import tracemalloc
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -221,6 +222,35 @@ def test_a_broken_batch_is_a_row_with_file_and_offset(tmp_path: Path, damage: st
     assert f"{path}, byte {len(good)}: " in str(lost["error"])
     assert reason in str(lost["error"])
     assert (lost["offset"], lost["position"]) == (None, len(good))
+
+
+def test_rows_of_a_batch_with_many_records_are_not_kept_together(tmp_path: Path) -> None:
+    made = [Record(b"", offset=number) for number in range(20_000)]
+    path = segment(tmp_path, build_batch(made, compression=Compression.GZIP))
+    (part,) = plan(find([str(path)], LOGGED))
+    next(read_logged(part))  # what is loaded at the first use
+    tracemalloc.start()
+    try:
+        next(read_logged(part))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3_000_000  # all of them take 10 MB
+
+
+def test_offsets_and_times_that_no_column_holds_cost_no_more_than_themselves(
+    tmp_path: Path,
+) -> None:
+    times = (253_402_300_799_999, 253_402_300_800_000, 1 << 62)
+    good = build_batch([Record(TOPIC, timestamp=time) for time in times])
+    most = (1 << 63) - 1
+    fits, beyond = log_batch(most, TOPIC), bytearray(log_batch(most - 1, TOPIC, TOPIC))
+    beyond[:8] = most.to_bytes(8, "big")
+    *dated, last, lost = logged(str(segment(tmp_path, good, fits, bytes(beyond))))
+    assert [row["at"] is None for row in dated] == [False, True, True]
+    assert last["offset"] == most
+    assert (lost["offset"], lost["position"]) == (None, len(good) + len(fits))
+    assert "more than 64 bits" in str(lost["error"])
 
 
 def test_a_segment_is_cut_where_its_index_knows_a_batch(tmp_path: Path) -> None:

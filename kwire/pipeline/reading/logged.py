@@ -40,6 +40,10 @@ LOGGED = StructType(
 _HEAD = 17
 """Bytes of a batch that tell its size and format."""
 
+_MOST = (1 << 63) - 1
+_NO_DATE = 253_402_300_800_000
+"""Milliseconds from which on Python has no date: the year 10000."""
+
 
 def read_logged(part: Slice) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a slice, so many at once that a batch stays small."""
@@ -94,21 +98,29 @@ def _batch(file: BinaryIO, position: int, end: int) -> Batch:
     return batch
 
 
-def _batch_rows(batch: Batch, limit: Limit) -> list[dict[str, Any]]:
+def _batch_rows(batch: Batch, limit: Limit) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a batch. Raises BatchError before the first of them.
+
+    So it is read twice: it may have millions of records, whose rows would take gigabytes.
+    """
+    last = max((record.offset for record in batch.records(limit)), default=0)
+    # Sums of two numbers of the batch: Kafka's would become negative.
+    if max(last, batch.last_offset) > _MOST:
+        raise BatchError("offsets of more than 64 bits")
     common = {
         "epoch": batch.partition_leader_epoch,
         "base_offset": batch.base_offset,
         "last_offset": batch.last_offset,
         "control": batch.is_control,
     }
-    records = list(batch.records(limit))
-    return [common | _record(record, batch.is_control) for record in records]
+    for record in batch.records(limit):
+        yield common | _record(record, batch.is_control)
 
 
 def _record(record: Record, control: bool) -> dict[str, Any]:
     row: dict[str, Any] = {
         "offset": record.offset,
-        "at": record.timestamp * 1000 if record.timestamp >= 0 else None,
+        "at": record.timestamp * 1000 if 0 <= record.timestamp < _NO_DATE else None,
         "key": record.key,
         "value": record.value,
     }
