@@ -141,7 +141,7 @@ def range_blocks(
     if start > info.start:
         # A block that begins exactly at `start` has its marker in the bytes before; one that began
         # earlier belongs to the range before, as with Spark's splits of Avro files.
-        first = _find(file, start - SYNC_SIZE, info.sync)
+        first = _find(file, start - SYNC_SIZE, info.sync, end)
     if first is not None:
         yield from read_blocks(file, name, info.sync, first, min(stop, end), end)
 
@@ -165,7 +165,7 @@ def read_blocks(
             offset = block.end
             continue
         # 2.
-        next_block = _find(file, offset, sync)
+        next_block = _find(file, offset, sync, end)
         # 3.
         if next_block is None:
             reason = "the last block is not whole"
@@ -228,12 +228,15 @@ def _block(file: BinaryIO, offset: int, end: int, sync: bytes) -> Block | None:
     return Block(offset=offset, end=stop + SYNC_SIZE, count=count, data=file.read(size))
 
 
-def _find(file: BinaryIO, offset: int, sync: bytes) -> int | None:
-    """Return the offset after the next sync marker, at which a block begins; None without one."""
+def _find(file: BinaryIO, offset: int, sync: bytes, end: int) -> int | None:
+    """Return the offset after the next sync marker, at which a block begins; None without one.
+
+    end: of the file, as it was: one that is being written has more by now, which is no damage.
+    """
     file.seek(offset)
     rest_of_chunk = b""
     size = _FIRST_CHUNK
-    while chunk := file.read(size):
+    while chunk := file.read(max(0, min(size, end - offset - len(rest_of_chunk)))):
         size = min(2 * size, _CHUNK)
         window = rest_of_chunk + chunk
         index = window.find(sync)

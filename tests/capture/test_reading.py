@@ -18,7 +18,7 @@ from kwire.capture import (
     reading,
 )
 from kwire.capture.file import hidden
-from kwire.capture.reading import read_range
+from kwire.capture.reading import read_blocks, read_range
 from kwire.errors import FileError
 from tests.support.capture.capture_records import KINDS, read, record, write
 
@@ -77,6 +77,16 @@ def test_a_torn_tail_costs_the_last_block_only(capture: Path, cut: int) -> None:
     assert [(damage.offset, damage.size, damage.torn) for damage in damages] == (
         [] if end == edges[whole] else [(edges[whole], end - edges[whole], True)]
     )
+
+
+def test_a_file_that_grows_while_it_is_read_is_torn_where_it_ended(capture: Path) -> None:
+    edges, sync = blocks(capture), capture_info(capture).sync
+    end = edges[8] - 1  # within a block, of which the rest and two more were written since
+    with capture.open("rb") as file:
+        *whole, tail = read_blocks(file, capture, sync, edges[0], end, end)
+    assert [block.offset for block in whole] == edges[:7]
+    assert isinstance(tail, Damage)
+    assert (tail.offset, tail.size, tail.torn) == (edges[7], end - edges[7], True)
 
 
 @SAME_FILE
