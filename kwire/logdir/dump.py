@@ -120,7 +120,7 @@ class Dump:
     def _log(self, path: Path) -> Iterator[str]:
         yield _headline(path)
         file = self.fs.open(path)
-        valid, last = 0, None
+        size, valid, last = file.size(), 0, None  # a node may append meanwhile
         try:
             for position, batch in batches_in(file, path, check_crc=False):
                 yield batch_line(batch, position, self._is_valid(batch, path, position))
@@ -131,8 +131,8 @@ class Dump:
                     last = record.offset
                     yield line(record)
                 valid = position + batch.size
-            if file.size() > valid:
-                more = f"Found {file.size() - valid} invalid bytes at the end of {path.name}"
+            if size > valid:
+                more = f"Found {size - valid} invalid bytes at the end of {path.name}"
                 self.problems.append(f"{path}, byte {valid}: the batch is cut off")
                 yield more
         finally:

@@ -16,6 +16,7 @@ from kwire.codec.json_form import to_json
 from kwire.errors import InvalidValue
 from kwire.logdir.dump import Dump, payload_text, record_type_name
 from kwire.logdir.dump_json import records_as_json
+from kwire.logdir.filesystem import DiskFile
 from kwire.logdir.lock import DirectoryLock
 from kwire.messages.index import METADATA_RECORDS
 from kwire.messages.records.client_quota import ClientQuotaRecord
@@ -104,6 +105,25 @@ def test_a_gap_between_offsets_is_a_problem(tmp_path: Path) -> None:
     dump = Dump()
     list(dump.lines(path))
     assert dump.problems == [f"{path}: 0 is followed by 5"]
+
+
+def test_what_a_node_appends_behind_the_last_look_is_no_problem(
+    segment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, size = DiskFile.read, segment.stat().st_size
+
+    def read_before_an_append(file: DiskFile, position: int, count: int) -> bytes:
+        data = read(file, position, count)
+        if position == size:
+            with segment.open("ab") as node:
+                node.write(build_batch([Record(value=b"later")], base_offset=5))
+        return data
+
+    monkeypatch.setattr(DiskFile, "read", read_before_an_append)
+    dump = Dump()
+    assert "invalid bytes" not in "".join(dump.lines(segment))
+    assert dump.problems == []
+    assert segment.stat().st_size > size
 
 
 def test_a_directory_has_one_owner_at_a_time(tmp_path: Path) -> None:
