@@ -11,8 +11,8 @@ from kwire.errors import KwireError
 from kwire.proxy.flows.text import value_text
 from kwire.proxy.flows.tree import Tree, message_tree
 
-RECORDS_SHOWN = 100
-"""Records of one batch that become branches."""
+SHOWN = 100
+"""Records of one batch, and headers of one record, that become branches."""
 
 
 def record_trees(data: bytes, *, secrets: bool = False) -> list[Tree]:
@@ -36,8 +36,8 @@ def record_trees(data: bytes, *, secrets: bool = False) -> list[Tree]:
 def _batch(batch: Batch, secrets: bool) -> Tree:
     children: list[Tree] = []
     for number, record in enumerate(_records(batch)):
-        if number == RECORDS_SHOWN:
-            children.append(Tree(name="more", value=f"records after the first {RECORDS_SHOWN}"))
+        if number == SHOWN:
+            children.append(Tree(name="more", value=f"records after the first {SHOWN}"))
             break
         children.append(record if isinstance(record, Tree) else _record(batch, record, secrets))
     return Tree(name="batch", value=_about(batch), children=tuple(children))
@@ -78,8 +78,10 @@ def _record(batch: Batch, record: Record, secrets: bool) -> Tree:
         return Tree(name=title, value=f"{own.name} {own.value}".strip(), children=own.children)
     fields = [Tree(name="key", value=value_text(record.key))] if record.key is not None else []
     fields.append(Tree(name="value", value=value_text(record.value)))
-    for header in record.headers:
+    for header in record.headers[:SHOWN]:
         fields.append(Tree(name=f"header {value_text(header.key)}", value=value_text(header.value)))
+    if len(record.headers) > SHOWN:
+        fields.append(Tree(name="more", value=f"headers after the first {SHOWN}"))
     return Tree(name=title, children=tuple(fields))
 
 

@@ -62,6 +62,13 @@ def test_a_batch_with_thousands_of_records_is_cut() -> None:
     assert "more: records after the first 100" in shown
 
 
+def test_a_record_with_thousands_of_headers_is_cut() -> None:
+    record = Record(key=b"k", value=b"v", headers=(RecordHeader(key="h", value=b""),) * 200)
+    shown = text(record_trees(build_batch([record])))
+    assert shown.count("header ") == 100
+    assert "more: headers after the first 100" in shown
+
+
 def test_records_are_decoded_inside_a_message(kwire: Command) -> None:
     partition = PartitionData(records=build_batch([Record(value=topic("orders"))]))
     message = FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
