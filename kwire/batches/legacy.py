@@ -135,6 +135,8 @@ class LegacyBatch(Struct, frozen=True, kw_only=True, gc=False):
 
     def _sized(self, position: int) -> tuple[bytes | None, int]:
         start = position + 4
+        if start > len(self.data):
+            raise BatchError("a size is cut off", offset=position)
         size = int.from_bytes(self.data[position:start], "big", signed=True)
         if size < 0:
             return None, start

@@ -106,6 +106,14 @@ def test_wrapped_messages_are_read_one_by_one(magic: int, monkeypatch: pytest.Mo
     assert ([record.offset for record in records][-1], len(made)) == (106, 100)
 
 
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("cut", [1, 2, 3, 4])
+def test_a_size_that_is_cut_is_not_taken_for_null(magic: int, cut: int) -> None:
+    message = build_legacy_batch([Record(key=b"a key", value=None)], magic)
+    with pytest.raises(BatchError, match="a size is cut off"):
+        list(LegacyBatch.read(message[:-cut]).records())
+
+
 def test_of_wrapped_messages_those_before_a_broken_one_are_read() -> None:
     good = build_legacy_batch([Record(value=b"good")], 1)
     inner = good + good[:-1] + b"x"
