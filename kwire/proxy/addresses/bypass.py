@@ -24,7 +24,7 @@ from kwire.net.address import Address, is_wildcard, local_host
 from kwire.proxy.addresses.log_records import read_log
 from kwire.proxy.data_path.listener import Listener
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Effect, Notice, NoticeKind
+from kwire.proxy.flows.flow import Effect, Flow, Notice, NoticeKind
 from kwire.proxy.flows.interest import Direction
 from kwire.proxy.flows.node_addresses import (
     NodeAddress,
@@ -44,7 +44,7 @@ FREQUENT = api_keys("Produce", "Fetch", "ShareFetch", "ShareAcknowledge")
 """APIs that make up most of the traffic and seldom carry an address."""
 
 FREQUENT_LIMIT = 1000
-"""FREQUENT flows that are copied for their addresses alone: copies cost the data path."""
+"""FREQUENT flows whose copies are looked at: copies cost the data path."""
 
 _FROM_PROXY = frozenset(
     {Effect.ANSWERED, Effect.CHANGED, Effect.ROUTED, Effect.SIMULATED, Effect.DROPPED}
@@ -63,16 +63,19 @@ class BypassWatch:
     """Looks for addresses in decoded flows, and gives one notice for each node.
 
     addresses: the proxy's listeners and where they listen now. notify: takes the notices.
-    bypassed: the nodes that a notice was given for.
+    wants_changed: is called when `wants` answers otherwise from now on. bypassed: the nodes that a
+    notice was given for.
     """
 
     def __init__(
         self,
         addresses: Callable[[], Mapping[Listener, Address]],
         notify: Callable[[Notice], None],
+        wants_changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._addresses = addresses
         self._notify = notify
+        self._wants_changed = wants_changed
         self._roles: set[NodeRole] = set()
         self._named: dict[NamedNode, str] = {}
         self._frequent = 0
@@ -80,16 +83,17 @@ class BypassWatch:
 
     def wants(self, key: int, version: int, direction: Direction) -> bool:
         """True for frames that have to be copied for their addresses."""
-        if not frame_may_carry_address(key, version, direction):
+        if key in FREQUENT and self._frequent >= FREQUENT_LIMIT:
             return False
-        self._frequent += key in FREQUENT
-        return key not in FREQUENT or self._frequent <= FREQUENT_LIMIT
+        return frame_may_carry_address(key, version, direction)
 
     def see(self, seen: DecodedFlow | Notice) -> None:
         """Check the addresses of a flow, and of the request and response in its envelope."""
         if isinstance(seen, Notice):
             return
         flow = seen.flow
+        if flow.key in FREQUENT:
+            self._count(flow)
         if role := _role_of(seen):
             self._roles.add(role)
         if not _FROM_PROXY & set(flow.effects):
@@ -103,6 +107,14 @@ class BypassWatch:
         news = [node for node in self._named if node[0] in self._roles]
         if news:
             self._tell(news, seen)
+
+    def _count(self, flow: Flow) -> None:
+        """Count a flow that was copied, and want no more of them after so many."""
+        if flow.request_copy is None and flow.response_copy is None:
+            return
+        self._frequent += 1
+        if self._frequent == FREQUENT_LIMIT:
+            self._wants_changed()
 
     def _check(self, message: Message, api: str) -> None:
         """Remember the nodes that a message gives addresses of, but none of the proxy's."""

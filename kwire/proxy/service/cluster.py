@@ -115,7 +115,9 @@ class ClusterRuntime:
         )
         # Rewriting and serving give clients the proxy's addresses, whatever the nodes say.
         nodes_advertise = self.book is None and self.backend is None
-        bypass = BypassWatch(lambda: self.proxy.addresses, self._bypassed)
+        bypass = BypassWatch(
+            lambda: self.proxy.addresses, self._bypassed, lambda: self.proxy.look_again()
+        )
         self._bypass = bypass if nodes_advertise else None
         self._new = (
             None if self.book is None else NewListeners(self.proxy, self.book, allowed, self._given)

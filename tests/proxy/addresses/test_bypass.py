@@ -62,7 +62,12 @@ class Watching:
         listener = listener or Listener(node_id=1, upstream=NODE, listen=here)
         self.listeners: Mapping[Listener, Address] = {listener: here}
         self.notices: list[Notice] = []
-        self.watch = BypassWatch(lambda: self.listeners, self.notices.append)
+        self.changes = 0
+        self.watch = BypassWatch(lambda: self.listeners, self.notices.append, self.changed)
+
+    def changed(self) -> None:
+        """Other frames are wanted from now on."""
+        self.changes += 1
 
     def see(
         self, ask: Request, answer: Response | None, version: int | None = None, *effects: Effect
@@ -280,9 +285,17 @@ def test_records_are_not_looked_for_in_batches_that_unpack_to_too_much(
 
 @pytest.mark.parametrize("key", sorted(FREQUENT))
 def test_what_passes_often_is_copied_for_a_while_only(key: int) -> None:
-    watch = Watching().watch
+    watching = Watching()
+    watch = watching.watch
     version = response(key).versions.last
-    wanted = [watch.wants(key, version, Direction.RESPONSE) for _ in range(FREQUENT_LIMIT + 1)]
+    flow = Flow(connection(), key, version, 1, "me", 5.0, 0.0, 0)
+    watch.see(DecodedFlow(flow))
+    flow.response_copy = b""
+    wanted = []
+    for _ in range(FREQUENT_LIMIT + 1):
+        wanted.append(watch.wants(key, version, Direction.RESPONSE))
+        assert watching.changes == (not wanted[-1])
+        watch.see(DecodedFlow(flow))
     assert wanted == [True] * FREQUENT_LIMIT + [False]
     assert watch.wants(3, 12, Direction.RESPONSE)
     assert not watch.wants(3, 12, Direction.REQUEST)
