@@ -70,7 +70,7 @@ class FollowedFrames:
             requests=self._requests.moved,
             responses=self._responses.moved,
             pending=[_moved_flow(flow) for flow in pending],
-            asking=pending.index(asking) if asking in pending else -1,
+            asking=_place(asking, pending, answering),
             answering=None if answering is None else _moved_flow(answering),
             answered=answered,
         )
@@ -118,6 +118,12 @@ class FollowedFrames:
         elif asked.no_room and flow.request_copy is None:
             self._pairing.lacks_copy(flow)
         return flow
+
+
+def _place(asking: Flow | None, pending: tuple[Flow, ...], answering: Flow | None) -> int:
+    if asking is not None and asking is answering:
+        return -2
+    return pending.index(asking) if asking in pending else -1
 
 
 def _moved_flow(flow: Flow) -> MovedFlow:

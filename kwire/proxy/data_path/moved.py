@@ -36,8 +36,9 @@ class Moved(NamedTuple):
 
     client, node: descriptors of its sockets, which the loop owns from then on. identified: True if
     no request can tell more of who the client is. pending: the flows that wait for a response.
-    asking: the place among them of the one whose request is passing, else -1. answering: the flow
-    whose response is passing since `answered`, in nanoseconds.
+    answering: the flow whose response is passing since `answered`, in nanoseconds. asking: the
+    place of the flow whose request is passing among those that wait, -2 if it is `answering`, -1
+    for none.
     """
 
     client: int
@@ -85,7 +86,7 @@ class AnsweredFlow(NamedTuple):
 class SocketState(NamedTuple):
     """One of the two sockets. error: errno if it broke, else 0. unsent: what waits for its peer.
 
-    ended: True if the peer has sent its last byte. progress: when a frame last went on.
+    ended: True if the peer's end has been passed on. progress: when a frame last went on.
     """
 
     descriptor: int

@@ -144,11 +144,12 @@ class Side(asyncio.Protocol):
             return
         if data := received + back.early:
             self.data_received(data)
-        if back.ended:
+        if back.ended or state.ended:
             self.eof_received()
         if not reads:
             self.stop_reading()
-        self.resume_reading()
+        # Not resumed: the other side may have found its peer slow, when it sent what was unsent.
+        self._update_reading()
         self._progress_mark = (self._framer.frames, self._framer.passed)
         self._marked_at = state.progress / NS
 
@@ -258,7 +259,7 @@ class Side(asyncio.Protocol):
         self._marked_at = time.monotonic()
         if self.transport is None or self.over:
             return
-        if self.paused:
+        if self.paused or self.eof:  # an end that was read once would be read again
             self.transport.pause_reading()
         else:
             self.transport.resume_reading()

@@ -276,6 +276,84 @@ async def test_a_slow_reader_costs_its_own_connection_speed_and_no_memory() -> N
         await run.end()
 
 
+async def test_a_slow_reader_keeps_its_pace_when_its_connection_comes_back() -> None:
+    size = 64 * READ_SIZE
+    async with here() as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        transport = run.writer.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
+        run.writer.write(request(1, size=size))
+        await asyncio.sleep(0.2)  # until nothing moves any more
+        run.writer.write_eof()
+        await run.moved(0)
+        [relay] = run.proxy._relays
+        await eventually(lambda: relay.client.unsent > 0)
+        await asyncio.sleep(0.2)
+        assert relay.client.unsent <= READ_SIZE + WRITE_LIMIT
+        transport.resume_reading()
+        expected = response(1, size)
+        assert await run.reader.readexactly(len(expected)) == expected
+        await run.end()
+
+
+async def test_the_side_that_closed_first_is_known_when_a_connection_comes_back() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(len(request(0)))
+        writer.write(response(0))
+        await reader.readexactly(len(request(1)))
+        writer.write(response(1))
+        writer.write_eof()
+        await reader.read()
+        writer.close()
+
+    async with here(talk=talk) as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        await run.ask(1)
+        assert await run.reader.read() == b""
+        run.writer.write(request(2))
+        run.writer.write_eof()
+        await eventually(lambda: not run.proxy.connections)
+        await run.end()
+    assert flows(run.events)[-1].problems == ["the connection ended: the client closed last"]
+
+
+async def test_a_response_is_copied_that_is_wanted_only_since_its_request() -> None:
+    interest, goes_on = Interest.COUNT, asyncio.Event()
+
+    def wants(key: int, version: int, direction: Direction) -> Interest:
+        return interest
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for number in range(3):
+            await reader.readexactly(len(request(0)))
+            if number == 2:
+                await goes_on.wait()
+            writer.write(response(number))
+        await reader.read()
+        writer.close()
+
+    async with here(wants, talk=talk) as run:
+        await run.connect()
+        await run.ask(0)
+        await run.moved()
+        await run.ask(1)
+        run.writer.write(request(2))
+        await asyncio.sleep(0.05)
+        interest = Interest.TAP
+        run.proxy.look_again()
+        goes_on.set()
+        assert await run.reader.readexactly(8) == response(2)
+        await run.end()
+    last = flows(run.events)[-1]
+    assert (last.correlation_id, last.request_copy) == (2, None)
+    assert last.response_copy == response(2)[4:]
+
+
 def serve_blocking(listening: socket.socket) -> None:
     """Answer one connection as `answer` does, in a thread, up to its end."""
     connection, _ = listening.accept()

@@ -131,12 +131,23 @@ static bool counted(Frames *frames, const Flow *flow, int64_t response_size, int
     return true;
 }
 
-/* Ends a flow, whose copies move into the event. */
+static uint8_t interest_in(const Shared *shared, int16_t key, int16_t version)
+{
+    bool known = key >= 0 && key < KEYS && version >= 0 && version < VERSIONS;
+    return known ? shared->interests[key][version] : 0;
+}
+
+/* Ends a flow, whose copies move into the event; response: NULL for none. */
 static bool flow_end(Frames *frames, Flow *flow, Copy *response, int64_t size, int64_t answered)
 {
+    flow->interest = interest_in(frames->shared, flow->key, flow->version);
     bool only_counted = flow->interest == (COUNTED | COUNTED << 2);
-    if (only_counted && counted(frames, flow, size, answered - flow->asked))
+    if (only_counted && counted(frames, flow, size, answered - flow->asked)) {
+        copy_free(frames->shared, &flow->request);
+        if (response)
+            copy_free(frames->shared, response);
         return true;
+    }
     Event *event = calloc(1, sizeof *event);
     if (!event)
         return false;
@@ -298,12 +309,6 @@ bool frames_expect(Frames *frames, const Flow *flow)
     return true;
 }
 
-static uint8_t interest_in(const Shared *shared, int16_t key, int16_t version)
-{
-    bool known = key >= 0 && key < KEYS && version >= 0 && version < VERSIONS;
-    return known ? shared->interests[key][version] : 0;
-}
-
 void flow_adopt(const Shared *shared, Flow *flow)
 {
     flow->interest = interest_in(shared, flow->key, flow->version);
@@ -346,11 +351,10 @@ static bool begin_request(Frames *frames, const Head *head, double at, int64_t n
     return frames_expect(frames, &flow);
 }
 
-/* Python may have said meanwhile what a flow is wanted for: hundreds may wait for their responses. */
+/* What a flow is wanted for may be known only now, or be something else than when it was asked:
+ * hundreds may wait for their responses. */
 static void ask_again(const Frames *frames, Flow *flow)
 {
-    if (flow->interest != UNKNOWN_INTEREST)
-        return;
     flow->interest = interest_in(frames->shared, flow->key, flow->version);
     if (flow->interest != UNKNOWN_INTEREST && (flow->interest & 3) != TAPPED)
         copy_free(frames->shared, &flow->request);

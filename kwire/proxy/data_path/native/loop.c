@@ -196,7 +196,6 @@ static void send_end(Connection *connection, int to)
 static void ended(Loop *loop, Connection *connection, int side)
 {
     Frames *frames = &connection->frames;
-    connection->sockets[side].ended = true;
     bool all_said = !frames->count && !frames_unfinished(frames, REQUEST)
                     && !frames_unfinished(frames, RESPONSE);
     bool all_sent = connection->sockets[!side].unsent_end == connection->sockets[!side].unsent_start;
@@ -204,6 +203,7 @@ static void ended(Loop *loop, Connection *connection, int side)
         give_back(loop, connection);
         return;
     }
+    connection->sockets[side].ended = true;
     send_end(connection, !side);
     if (!connection->sockets[!side].ended) {
         if (!watch(loop, connection, side))

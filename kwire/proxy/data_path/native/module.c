@@ -261,9 +261,11 @@ static bool add_flows(Frames *frames, const Added *added)
             return false;
         }
     }
-    frames->asking = added->asking >= 0 && (uint32_t)added->asking < frames->count;
-    frames->asking_place = frames->asking ? (uint64_t)added->asking : 0;
     frames->answering = added->answering != Py_None;
+    frames->asking_answered = added->asking == -2 && frames->answering;
+    frames->asking = frames->asking_answered
+                     || (added->asking >= 0 && (uint32_t)added->asking < frames->count);
+    frames->asking_place = added->asking > 0 ? (uint64_t)added->asking : 0;
     frames->answered_at = added->answered;
     return !frames->answering || read_flow(frames->shared, added->answering, &frames->answered);
 }
@@ -271,8 +273,9 @@ static bool add_flows(Frames *frames, const Added *added)
 /* Goes on with the copies of the frames that pass. */
 static bool add_copies(Frames *frames, const Added *added)
 {
+    bool waits = frames->asking && !frames->asking_answered;
     Copy *copies[2] = {
-        frames->asking ? &frames_pending(frames, (uint32_t)frames->asking_place)->request : NULL,
+        waits ? &frames_pending(frames, (uint32_t)frames->asking_place)->request : NULL,
         frames->answering ? &frames->answer : NULL,
     };
     for (int i = 0; i < 2; i++) {

@@ -177,7 +177,7 @@ typedef struct {
     unsigned char *unsent;
     size_t unsent_start, unsent_end;
     bool reads, writes;       /* what the poller watches for */
-    bool paused, ended, shut; /* not read, since the peer is slow; its last byte came; was sent */
+    bool paused, ended, shut; /* not read, since the peer is slow; its end was passed on; was sent */
     int error;
     uint64_t mark_frames, mark_passed;
     int64_t marked;

@@ -4,18 +4,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.messages.a00_produce import ProduceRequest
-from kwire.proxy import Direction, Interest
+from kwire.proxy import Direction, Interest, pass_everything
+from kwire.proxy.data_path.moved import MovedFrames
 from tests.support.proxy.data_path.conversations import (
     ANSWER,
     ASK,
+    FIRST,
     REPLY,
     Step,
     compare,
     request,
     response,
+    told,
 )
+from tests.support.proxy.data_path.moving_dialogue import MovingDialogue
 from tests.support.proxy.data_path.native import attack
-from tests.support.proxy.dialogue import asked
+from tests.support.proxy.dialogue import Dialogue, asked
 
 KEYS = (0, 1, 3, 7, 17, 18, 36, 52, 62, 63, 93, 127, 128, 9999, -1)
 CLIENTS = ("me", "me", "me", "other", "7", "raft-client-3001", "\N{SNOWMAN}", "x" * 300, "", None)
@@ -105,3 +109,29 @@ def test_what_is_asked_for_meanwhile_is_not_copied() -> None:
     assert native.copied == 0
     [count] = native.counts()
     assert count[3:6] == (2, 2 * 16, 2 * 5_004)
+
+
+def test_a_request_that_is_answered_before_its_end_is_told_of_when_it_breaks_off() -> None:
+    python, moving = Dialogue(wants=pass_everything), MovingDialogue(wants=pass_everything)
+    for dialogue in (python, moving):
+        dialogue.ask(FIRST, request(3, 9, 1, "me", bytes(20))[:30])
+        dialogue.answer(response(0, b""), response(1, bytes(20))[:10])
+    moving.move()
+    assert moving._native is not None
+    for dialogue in (python, moving):
+        dialogue.hang_up()
+    assert list(told(moving)) == list(told(python))
+
+
+def test_a_copy_is_freed_that_nobody_wants_any_more() -> None:
+    moved = attack.PLAIN._replace(
+        responses=MovedFrames(8, 1, 4, 12, b"answer"),
+        pending=[(3, 9, 0, 16, 0.0, 0, b"asked")],
+        answering=(3, 9, 1, 16, 0.0, 0, b"asked, too"),
+    )
+    native = attack.frames(moved)
+    assert native.copied == len(b"answeraskedasked, too")
+    native.set_interest(3, 9, 1, 1)
+    native.feed(1, bytes(4) + response(0, b""), 0.0, 0)
+    assert native.events() == []
+    assert native.copied == 0
