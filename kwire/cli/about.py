@@ -16,8 +16,7 @@ from kwire.extras import installed_extras, installed_packages
 NATIVE = {
     "codec": "kwire.codec.native",
     "batches": "kwire.batches.native",
-    "captures": "kwire.capture.decoding",
-    "recorder": "kwire.capture.native",
+    "captures": "kwire.capture.native",
     "proxy": "kwire.proxy.data_path.native",
 }
 """The package of each native engine: importing it fails where the engine was not built."""
