@@ -93,6 +93,8 @@ class FollowedFrames:
             answering.response_size = state.responses.size - SIZE.size
             if self._requests.wants(answering, Direction.RESPONSE):
                 copy = state.answering.copy
+                if copy is None and state.answering.flow.no_room:
+                    self._pairing.lacks_copy(answering)
         self._responses.restore(state.responses, answering, copy)
         asking = self._asking(state, pending, answering)
         self._requests.restore(state.requests, asking, self._pairing.partial_copy(asking))

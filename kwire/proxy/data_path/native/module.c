@@ -167,7 +167,9 @@ static PyObject *answering(const Frames *frames)
 {
     if (!frames->answering)
         return Py_NewRef(Py_None);
-    return Py_BuildValue("(NLN)", flow_tuple(&frames->answered), (long long)frames->answered_at,
+    Flow answered = frames->answered;
+    answered.no_room |= frames->answer.dropped;
+    return Py_BuildValue("(NLN)", flow_tuple(&answered), (long long)frames->answered_at,
                          copied(&frames->answer));
 }
 

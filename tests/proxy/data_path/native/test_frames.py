@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.proxy import Direction, Interest, pass_everything
+from kwire.proxy.data_path.copies import MEMORY_LIMIT
 from kwire.proxy.data_path.moved import MovedFrames
 from tests.support.proxy.data_path.conversations import (
     ANSWER,
@@ -73,14 +74,21 @@ interests = st.dictionaries(
 
 
 @settings(max_examples=300)
-@given(steps, cuts, interests, st.sampled_from((0, 7, 10_000)))
+@given(
+    steps,
+    cuts,
+    interests,
+    st.sampled_from((0, 7, 10_000)),
+    st.sampled_from((0, MEMORY_LIMIT)),
+)
 def test_c_and_python_tell_the_same(
     steps: list[Step],
     places: list[int],
     by_key: dict[tuple[int, Direction], Interest],
     copy_limit: int,
+    memory_limit: int,
 ) -> None:
-    compare(steps, places, by_key, copy_limit)
+    compare(steps, places, by_key, copy_limit, memory_limit)
 
 
 def test_a_copy_that_finds_no_room_is_a_problem_of_its_flow_and_counted() -> None:
