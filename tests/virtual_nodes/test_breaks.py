@@ -5,23 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.costly_scenarios import marked
 from tests.support.seed import SEED
 from virtual_nodes.all_scenarios import ALL_BREAKS, ALL_SCENARIOS
 from virtual_nodes.play import play
 
-COSTLY = {
-    "broken_handshakes",
-    "brokers_come_and_go",
-    "certificates_renewed",
-    "migration_in_each_state",
-}
-"""Scenarios whose histories take more than a second of CPU."""
-
-BY_THEIR_SEEDS = [
-    pytest.param(name, marks=pytest.mark.costly if fault.scenario in COSTLY else ())
-    for name, fault in ALL_BREAKS.items()
-    if not fault.is_long
-]
+SHORT = {name: fault.scenario for name, fault in ALL_BREAKS.items() if not fault.is_long}
+BY_THEIR_SEEDS = marked(SHORT.values(), SHORT)
 
 
 def finds(name: str, seeds: Iterable[int], folder: Path) -> bool:

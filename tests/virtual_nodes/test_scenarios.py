@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.costly_scenarios import marked
 from tests.support.seed import SEED
 from virtual_nodes.play import play
 from virtual_nodes.scenarios import SCENARIOS
@@ -14,14 +15,7 @@ from virtual_nodes.scenarios import SCENARIOS
 CUTS_ONLY = {"leaders_cut_off"}
 
 
-COSTLY = {"one_request_of_4900_topics"}
-
-PLAYED = [
-    pytest.param(name, marks=pytest.mark.costly if name in COSTLY else ()) for name in SCENARIOS
-]
-
-
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", marked(SCENARIOS))
 def test_what_is_acknowledged_is_on_every_node(name: str, tmp_path: Path) -> None:
     result = play(SCENARIOS[name], SEED, tmp_path)
     assert not result.violations, result.report
