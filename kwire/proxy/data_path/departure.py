@@ -16,7 +16,7 @@ from kwire.proxy.flows.flow import ClientConnection
 from kwire.proxy.flows.interest import Direction
 
 LOOKS, LOOK = 20, 0.01
-"""How often, and every how many seconds, to look whether everything has been sent."""
+"""The number of looks whether everything has been sent, and the seconds between two."""
 
 LONGEST_STAY = 64.0
 """Seconds that a connection stays here that has come back often."""

@@ -94,8 +94,16 @@ class Here:
         """Wait until the loop has so many connections."""
         await eventually(lambda: self.away == connections)
 
-    async def stands_still(self) -> None:
-        """Wait until the node can send no more."""
+    async def ask_without_reading(self, number: int, size: int) -> asyncio.Transport:
+        """Ask, and wait until the node can send no more; return what reads on."""
+        transport = self.writer.transport
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
+        self.writer.write(request(number, size=size))
+        await self._stands_still()
+        return transport
+
+    async def _stands_still(self) -> None:
         before, waits = -1, 0
         while not waits or waits != before:
             await asyncio.sleep(0.3)
@@ -270,11 +278,7 @@ async def test_a_slow_reader_costs_its_own_connection_speed_and_no_memory() -> N
         await run.connect()
         await run.ask(0)
         await run.moved()
-        transport = run.writer.transport
-        assert isinstance(transport, asyncio.Transport)
-        transport.pause_reading()
-        run.writer.write(request(1, size=size))
-        await run.stands_still()
+        transport = await run.ask_without_reading(1, size)
         [relay] = run.proxy._relays
         departure = relay._departure
         assert departure is not None
@@ -296,11 +300,7 @@ async def test_a_slow_reader_keeps_its_pace_when_its_connection_comes_back() -> 
         await run.connect()
         await run.ask(0)
         await run.moved()
-        transport = run.writer.transport
-        assert isinstance(transport, asyncio.Transport)
-        transport.pause_reading()
-        run.writer.write(request(1, size=size))
-        await run.stands_still()
+        transport = await run.ask_without_reading(1, size)
         run.writer.write_eof()
         await run.moved(0)
         [relay] = run.proxy._relays

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_READY 256
 #define MOST_EVENTS 65536  /* events that wait for Python before the thread waits for it */
 #define STEP_NS 1000000
 #define QUIET_NS 2000000  /* between two signals to Python, whose waking costs as much as a flow */
@@ -335,7 +334,7 @@ void loop_run(Loop *loop)
     Ready ready[MOST_READY];
     bool waiting = false;
     while (!atomic_load(&loop->stops)) {
-        int count = poller_wait(loop->poller, ready, MOST_READY, waiting ? QUIET_MS : -1);
+        int count = poller_wait(loop->poller, ready, waiting ? QUIET_MS : -1);
         if (count < 0 && errno != EINTR)
             return;
         for (int i = 0; i < count; i++) {

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MOST_READY 256
-
 #ifdef __linux__
 
 #include <sys/epoll.h>
@@ -54,11 +52,9 @@ Poller *poller_open(void)
     return poller;
 }
 
-int poller_wait(Poller *poller, Ready *ready, int most, int milliseconds)
+int poller_wait(Poller *poller, Ready *ready, int milliseconds)
 {
-    if (most > MOST_READY)
-        most = MOST_READY;
-    int count = epoll_wait(poller->queue, poller->ready, most, milliseconds);
+    int count = epoll_wait(poller->queue, poller->ready, MOST_READY, milliseconds);
     for (int i = 0; i < count; i++) {
         uint32_t events = poller->ready[i].events;
         ready[i] = (Ready){
@@ -147,12 +143,10 @@ Poller *poller_open(void)
     return poller;
 }
 
-int poller_wait(Poller *poller, Ready *ready, int most, int milliseconds)
+int poller_wait(Poller *poller, Ready *ready, int milliseconds)
 {
-    if (most > MOST_READY)
-        most = MOST_READY;
     struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-    int count = kevent(poller->queue, NULL, 0, poller->ready, most,
+    int count = kevent(poller->queue, NULL, 0, poller->ready, MOST_READY,
                        milliseconds < 0 ? NULL : &limit);
     for (int i = 0; i < count; i++) {
         struct kevent *event = &poller->ready[i];

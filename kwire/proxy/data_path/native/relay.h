@@ -20,6 +20,7 @@ enum { REQUEST, RESPONSE };
 #define KEYS 128      /* API keys that can be usual; Kafka has used 0 to 93 */
 #define VERSIONS 32   /* versions of one that can */
 #define MOST_BOUNDS 32
+#define MOST_READY 256  /* sockets that one wait tells of */
 #define HEAD_LIMIT 4096      /* bytes of a frame that are waited for before it is judged */
 #define PENDING_LIMIT 10000  /* as kwire.proxy.data_path.pairing has it */
 #define COUNT_LIMIT 32       /* pairs of API key and version that one connection counts */
@@ -165,8 +166,8 @@ bool poller_add(Poller *poller, int socket, uint64_t token, bool read, bool writ
 bool poller_change(Poller *poller, int socket, uint64_t token, bool read, bool write);
 void poller_remove(Poller *poller, int socket);
 /* Waits until something is ready, for so long at most, or for ever if that is negative; -1 with
- * errno. */
-int poller_wait(Poller *poller, Ready *ready, int most, int milliseconds);
+ * errno. ready: has room for MOST_READY. */
+int poller_wait(Poller *poller, Ready *ready, int milliseconds);
 /* Ends a wait, from any thread; it returns a Ready with token 0. */
 void poller_wake(Poller *poller);
 
