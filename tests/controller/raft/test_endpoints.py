@@ -11,7 +11,8 @@ from kwire.messages import (
     a80_add_raft_voter,
     a82_update_raft_voter,
 )
-from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a01_fetch import FetchRequest, FetchResponse, NodeEndpoint, SnapshotId
+from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 from tests.support.controller.handlers.registrations import BAD_ADDRESSES
 from tests.support.controller.raft.single_replica import (
     begin_request,
@@ -62,3 +63,41 @@ def test_a_leader_is_looked_for_at_the_voters_address_if_its_own_is_none(
     solo.respond(send, response.replace(node_endpoints=[node]))
     expected = host if host == "other" else "c3"
     assert [address.host for address in solo.raft.leader_endpoints] == [expected]
+
+
+OTHER_FOLLOWER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+ELSEWHERE = {"node_endpoints": [NodeEndpoint(node_id=2, host="moved", port=9002)]}
+
+
+def test_a_snapshot_is_fetched_from_the_address_that_the_leader_tells() -> None:
+    """A replica that starts again knows the leader of its epoch at the old voter set's address."""
+    solo = follower()
+    send, _ = solo.sent(FetchRequest)[-1]
+    snapshot_id = SnapshotId(end_offset=4, epoch=2)
+    solo.respond(send, fetch_response(5, snapshot_id=snapshot_id).replace(**ELSEWHERE))
+    send, _ = solo.sent(FetchSnapshotRequest)[-1]
+    assert (send.destination.id, send.destination.host) == (2, "moved")
+
+
+@pytest.mark.parametrize(
+    ("earlier", "error", "believed"),
+    [(0, 0, True), (1, 0, True), (0, OTHER_FOLLOWER, True), (1, OTHER_FOLLOWER, False)],
+    ids=["the leader", "the leader again", "another follower", "not against the leader"],
+)
+def test_the_address_of_a_leader_that_has_answered_is_its_own_word(
+    earlier: int, error: int, believed: bool
+) -> None:
+    solo = follower()
+    told = fetch_response(5, error=error).replace(**ELSEWHERE)
+    for response in [*[fetch_response(5, names_endpoint=True)] * earlier, told]:
+        solo.respond(solo.sent(FetchRequest)[-1][0], response)
+    assert [address.host for address in solo.raft.leader_endpoints] == [
+        "moved" if believed else "c2"
+    ]
+
+
+def test_an_old_epochs_word_on_the_address_of_its_leader_is_no_news() -> None:
+    solo = follower()
+    response: FetchResponse = fetch_response(4).replace(**ELSEWHERE)
+    solo.respond(solo.sent(FetchRequest)[-1][0], response)
+    assert [address.host for address in solo.raft.leader_endpoints] == ["c2"]

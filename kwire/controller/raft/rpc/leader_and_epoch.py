@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from kwire.controller.raft.endpoints import NO_ENDPOINTS, Endpoints
 from kwire.controller.raft.events import RequestReceived
 from kwire.controller.raft.replica import Replica
-from kwire.controller.raft.roles import Follower, Unattached
+from kwire.controller.raft.roles import Follower, Role, Unattached
 from kwire.controller.raft.rpc.partition import NamedTopic, only_partition
 from kwire.controller.raft.rpc.validation import (
     GREATEST_ANSWERED,
@@ -79,12 +79,14 @@ class ResponseOutcome(Enum):
 class LeaderAndEpoch:
     """A peer's epoch and its leader; -1 on the wire for no leader.
 
-    endpoints: of the leader. error: of the response that says so.
+    endpoints: of the leader. is_told: True if the response itself has its address. error: of the
+    response that says so.
     """
 
     epoch: int
     leader_id: int
     endpoints: Endpoints = NO_ENDPOINTS
+    is_told: bool = False
     error: int = ErrorCode.NONE
 
     @classmethod
@@ -107,6 +109,7 @@ class LeaderAndEpoch:
             epoch=epoch,
             leader_id=leader_id,
             endpoints=endpoints or replica.control_records.voters.endpoints(leader_id),
+            is_told=bool(endpoints),
             error=error,
         )
 
@@ -220,7 +223,8 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
     """Take over epoch and leader of any response (KafkaRaftClient.maybeHandleCommonResponse).
 
     1. From a lower epoch, or UNKNOWN_LEADER_EPOCH, which means the same: DONE. From an epoch that
-       leaves no room for elections: RETRY, as if nothing had come.
+       leaves no room for elections: RETRY, as if nothing had come. Else take over an address of
+       the leader that is not the known one.
     2. A greater epoch, FENCED_LEADER_EPOCH or NOT_LEADER_OR_FOLLOWER: take it over, then DONE.
        RETRY if that changes nothing, as from a leader that resigned and still names itself.
     3. This epoch's leader, or its address, was unknown: follow it. With an error that is DONE, else
@@ -234,6 +238,7 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
         return ResponseOutcome.DONE
     if not leaves_room(replica, seen.epoch, GREATEST_ANSWERED):
         return ResponseOutcome.RETRY
+    _take_address(replica.role, seen)
     # 2.
     is_elsewhere = error in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if seen.epoch > replica.epoch or is_elsewhere:
@@ -253,6 +258,24 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
         return ResponseOutcome.RETRY
     # 5.
     return ResponseOutcome.DONE if error == ErrorCode.INVALID_VOTER_KEY else ResponseOutcome.READ
+
+
+def _take_address(role: Role, seen: LeaderAndEpoch) -> None:
+    """Take over another address of the leader that is followed, as a response tells it.
+
+    Within its epoch a leader has one address. A replica that restarts has that of its voter set,
+    which is old if the leader has moved; Java's keeps it, and never gets a snapshot from there.
+
+    The leader itself knows best: only it answers without an error. Others are believed until it
+    has answered, since their voter sets may be old as well.
+    """
+    is_leader = (seen.epoch, seen.leader_id) == (role.epoch, role.leader_id)
+    if isinstance(role, Follower) and is_leader and seen.is_told:
+        known = role.leader_endpoints.entries
+        if not set(seen.endpoints) <= set(known) and (
+            seen.error == ErrorCode.NONE or not role.has_fetched_from_leader
+        ):
+            role.leader_endpoints = seen.endpoints
 
 
 def reset_fetch_timeout(replica: Replica, follower: Follower, now: int) -> None:
