@@ -52,6 +52,11 @@ class PeerNode:
     host: str
     port: int
 
+    @property
+    def is_bootstrap_server(self) -> bool:
+        """True for a server of which only the address is known."""
+        return self.id < 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerEndpoint:

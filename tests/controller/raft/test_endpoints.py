@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kwire.controller.raft import Send
 from kwire.error_codes import ErrorCode
 from kwire.messages import (
     a53_begin_quorum_epoch,
@@ -15,6 +16,7 @@ from kwire.messages.a01_fetch import FetchRequest, FetchResponse, NodeEndpoint, 
 from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest
 from tests.support.controller.handlers.registrations import BAD_ADDRESSES
 from tests.support.controller.raft.single_replica import (
+    SingleReplica,
     begin_request,
     code,
     end_request,
@@ -69,10 +71,20 @@ OTHER_FOLLOWER = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 ELSEWHERE = {"node_endpoints": [NodeEndpoint(node_id=2, host="moved", port=9002)]}
 
 
+def asks_a_bootstrap_server(*earlier: FetchResponse) -> tuple[SingleReplica, Send]:
+    """Return a follower whose leader, replica 2, answers no more, and its latest request."""
+    solo = follower(bootstrap_servers=(("there", 9090),), fetch_timeout_ms=60_000)
+    for response in earlier:
+        solo.respond(solo.sent(FetchRequest)[-1][0], response)
+    solo.after(solo.config.request_timeout_ms)
+    send, _ = solo.sent(FetchRequest)[-1]
+    assert send.destination.host == "there"
+    return solo, send
+
+
 def test_a_snapshot_is_fetched_from_the_address_that_the_leader_tells() -> None:
     """A replica that starts again knows the leader of its epoch at the old voter set's address."""
-    solo = follower()
-    send, _ = solo.sent(FetchRequest)[-1]
+    solo, send = asks_a_bootstrap_server()
     snapshot_id = SnapshotId(end_offset=4, epoch=2)
     solo.respond(send, fetch_response(5, snapshot_id=snapshot_id).replace(**ELSEWHERE))
     send, _ = solo.sent(FetchSnapshotRequest)[-1]
@@ -87,17 +99,22 @@ def test_a_snapshot_is_fetched_from_the_address_that_the_leader_tells() -> None:
 def test_the_address_of_a_leader_that_has_answered_is_its_own_word(
     earlier: int, error: int, believed: bool
 ) -> None:
-    solo = follower()
-    told = fetch_response(5, error=error).replace(**ELSEWHERE)
-    for response in [*[fetch_response(5, names_endpoint=True)] * earlier, told]:
-        solo.respond(solo.sent(FetchRequest)[-1][0], response)
+    solo, send = asks_a_bootstrap_server(*[fetch_response(5, names_endpoint=True)] * earlier)
+    solo.respond(send, fetch_response(5, error=error).replace(**ELSEWHERE))
     assert [address.host for address in solo.raft.leader_endpoints] == [
         "moved" if believed else "c2"
     ]
 
 
-def test_an_old_epochs_word_on_the_address_of_its_leader_is_no_news() -> None:
+def test_the_address_at_which_the_leader_answers_is_kept() -> None:
+    """The one that it tells may be out of reach from here."""
     solo = follower()
-    response: FetchResponse = fetch_response(4).replace(**ELSEWHERE)
+    response: FetchResponse = fetch_response(5).replace(**ELSEWHERE)
     solo.respond(solo.sent(FetchRequest)[-1][0], response)
+    assert [address.host for address in solo.raft.leader_endpoints] == ["c2"]
+
+
+def test_an_old_epochs_word_on_the_address_of_its_leader_is_no_news() -> None:
+    solo, send = asks_a_bootstrap_server()
+    solo.respond(send, fetch_response(4).replace(**ELSEWHERE))
     assert [address.host for address in solo.raft.leader_endpoints] == ["c2"]

@@ -29,6 +29,7 @@ from kwire.controller.raft.rpc.leader_and_epoch import (
     leader_id_or_sentinel,
     node_endpoints,
     reset_fetch_timeout,
+    take_address,
 )
 from kwire.controller.raft.rpc.partition import (
     MAX_RESPONSE_BYTES,
@@ -301,8 +302,8 @@ def build_request(replica: Replica) -> FetchRequest:
 def handle_response(replica: Replica, node: PeerNode, response: FetchResponse, now: int) -> bool:
     """Apply what the leader sends (handleFetchResponse); return False if the peer needs a pause.
 
-    1. Take over epoch and leader, as from every response. If the peer names no leader, pause
-       before the next bootstrap server.
+    1. Take over epoch and leader, as from every response, and from a bootstrap server the leader's
+       address. If the peer names no leader, pause before the next bootstrap server.
     2. DivergingEpoch: truncate, and fetch again.
     3. SnapshotId: fetch that snapshot first.
     4. Else append; a voter, or who may become one, flushes before the next Fetch, since that
@@ -322,6 +323,8 @@ def handle_response(replica: Replica, node: PeerNode, response: FetchResponse, n
         current.leader_id if current else -1,
         response.node_endpoints,
     )
+    if node.is_bootstrap_server:
+        take_address(replica.role, seen)
     outcome = handle_common_response(replica, seen, now)
     if outcome is not ResponseOutcome.READ:
         has_leader = outcome is ResponseOutcome.DONE and replica.role.leader_id is not None

@@ -223,8 +223,7 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
     """Take over epoch and leader of any response (KafkaRaftClient.maybeHandleCommonResponse).
 
     1. From a lower epoch, or UNKNOWN_LEADER_EPOCH, which means the same: DONE. From an epoch that
-       leaves no room for elections: RETRY, as if nothing had come. Else take over an address of
-       the leader that is not the known one.
+       leaves no room for elections: RETRY, as if nothing had come.
     2. A greater epoch, FENCED_LEADER_EPOCH or NOT_LEADER_OR_FOLLOWER: take it over, then DONE.
        RETRY if that changes nothing, as from a leader that resigned and still names itself.
     3. This epoch's leader, or its address, was unknown: follow it. With an error that is DONE, else
@@ -238,7 +237,6 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
         return ResponseOutcome.DONE
     if not leaves_room(replica, seen.epoch, GREATEST_ANSWERED):
         return ResponseOutcome.RETRY
-    _take_address(replica.role, seen)
     # 2.
     is_elsewhere = error in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if seen.epoch > replica.epoch or is_elsewhere:
@@ -260,22 +258,22 @@ def handle_common_response(replica: Replica, seen: LeaderAndEpoch, now: int) -> 
     return ResponseOutcome.DONE if error == ErrorCode.INVALID_VOTER_KEY else ResponseOutcome.READ
 
 
-def _take_address(role: Role, seen: LeaderAndEpoch) -> None:
-    """Take over another address of the leader that is followed, as a response tells it.
+def take_address(role: Role, seen: LeaderAndEpoch) -> None:
+    """Take over the address of the followed leader from the response of a bootstrap server.
 
-    Within its epoch a leader has one address. A replica that restarts has that of its voter set,
-    which is old if the leader has moved; Java's keeps it, and never gets a snapshot from there.
+    Such a server is asked when the leader does not answer. Within its epoch a leader has one
+    address; a replica that has started again has that of its voter set, which is old if the leader
+    has moved. Java's keeps it, and never gets a snapshot from there.
 
-    The leader itself knows best: only it answers without an error. Others are believed until it
-    has answered, since their voter sets may be old as well.
+    The leader itself, whose answers alone have no error, is believed. Others are until it has
+    answered: their voter sets may be old as well.
     """
+    if not isinstance(role, Follower) or not seen.is_told:
+        return
     is_leader = (seen.epoch, seen.leader_id) == (role.epoch, role.leader_id)
-    if isinstance(role, Follower) and is_leader and seen.is_told:
-        known = role.leader_endpoints.entries
-        if not set(seen.endpoints) <= set(known) and (
-            seen.error == ErrorCode.NONE or not role.has_fetched_from_leader
-        ):
-            role.leader_endpoints = seen.endpoints
+    is_believed = seen.error == ErrorCode.NONE or not role.has_fetched_from_leader
+    if is_leader and is_believed and not set(seen.endpoints) <= set(role.leader_endpoints):
+        role.leader_endpoints = seen.endpoints
 
 
 def reset_fetch_timeout(replica: Replica, follower: Follower, now: int) -> None:
