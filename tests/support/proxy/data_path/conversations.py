@@ -35,7 +35,7 @@ FIRST = request(18, 9, 0, "me", b"")
 
 
 Step = tuple[str, bytes]
-"""Who says something, and what."""
+"""A speaker, and the bytes that it says."""
 
 
 def compare(
