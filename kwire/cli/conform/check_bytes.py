@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import typer
 
 from kwire.cli.conform.run import RunUnderWay, run_with_progress
@@ -24,14 +25,19 @@ def show(address: Address, options: SuiteOptions, check_id: str, *, as_json: boo
     check = check_of(check_id)
     run = run_with_progress(address, options, RunUnderWay())
     result = next((result for result in run if result.id == check.id), run.results[0])
-    part = _chosen(check_part(result, check), check_id)
-    if as_json:
-        import msgspec
+    whole = check_part(result, check)
+    chosen = _chosen(whole, check_id)
+    part = msgspec.structs.replace(chosen, sentence=whole.sentence, source=whole.source)
+    show_part(part, as_json=as_json)
 
+
+def show_part(part: CheckPart, *, as_json: bool, requests_come: bool = False) -> None:
+    """Print the bytes of a check, or of a case, whose requests come. Exit code 1 for FAIL, DIED."""
+    if as_json:
         Output(OutputForm.JSON).print_document(msgspec.to_builtins(part))
     else:
-        typer.echo(f"{part.id}  {check.sentence}\n{check.source}\n{harmless(reaction_text(part))}")
-        _show_chunks(part.bytes)
+        typer.echo(f"{part.id}  {part.sentence}\n{part.source}\n{harmless(reaction_text(part))}")
+        _show_chunks(part.bytes, requests_come)
     if part.verdict.is_bad:
         raise typer.Exit(1)
 
@@ -48,7 +54,7 @@ def _chosen(part: CheckPart, check_id: str) -> CheckPart:
     raise InvalidValue(f"the server offers no {check_id}")
 
 
-def _show_chunks(chunks: tuple[BytesPart, ...]) -> None:
+def _show_chunks(chunks: tuple[BytesPart, ...], requests_come: bool) -> None:
     requests: RequestIds = {}
     for chunk in chunks:
         if chunk.probe:
@@ -64,8 +70,8 @@ def _show_chunks(chunks: tuple[BytesPart, ...]) -> None:
         if chunk.size > len(data):
             typer.echo(f"{chunk.size - len(data)} bytes that are not kept")
             continue
-        show_frame(data, requests, sent=chunk.sent)
-        for line in _again(chunk, requests):
+        show_frame(data, requests, sent=chunk.sent is not requests_come)
+        for line in () if requests_come else _again(chunk, requests):
             typer.echo(f"  {line}")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @reads_options
 def conform(options: ConformOptions) -> None:
-    """Check that a server keeps to Kafka's protocol, sentence by sentence.
+    """Check that a server, or a client, keeps to Kafka's protocol, sentence by sentence.
 
     Each check has an id, a sentence and its source. PASS, INFO, SKIPPED; DIFFERS: legal, unlike
     Apache Kafka; FAIL; DIED: the server is gone. Exit code 1 for FAIL and DIED, and if all checks
@@ -33,6 +33,7 @@ def conform(options: ConformOptions) -> None:
     kwire conform localhost:9092 --expect kafka-4.3.1.yaml --junit conform.xml --save new.json
     kwire conform localhost:9092 --patience 20
     kwire conform --diff old.json new.json
+    kwire conform --client --exec 'python my.py {bootstrap} {task} {topic} {group}'
     kwire conform --faults seed=7,minutes=30 --topology cluster.yaml
     """
     if options.faults is not None:
@@ -42,6 +43,13 @@ def conform(options: ConformOptions) -> None:
         return
     if options.topology or options.allow or options.report_folder:
         raise WrongUsage("--topology, --allow and --report belong to --faults.")
+    if options.client:
+        from kwire.cli.conform.client import check_client
+
+        check_client(options)
+        return
+    if options.execute or options.wait:
+        raise WrongUsage("--exec and --wait belong to --client.")
     if options.list_checks or options.diff or options.saved:
         _offline(options)
         return

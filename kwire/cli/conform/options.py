@@ -68,11 +68,22 @@ class ConformOptions:
         callback=finite,
         show_default=False,
         help="Count a server that does not answer as silent after so long. By default between 2 and"
-        " 30, ten times the slowest of its first answers.",
+        " 30, ten times the slowest of its first answers. Of a client: the seconds that it may take"
+        " for a case, by default 60.",
     )
     hex_id: str | None = option(
         "--hex", metavar="ID", help="Run one check, and print its bytes, decoded."
     )
+    client: bool = flag(
+        "--client", help="Check a client: kwire is the cluster. Needs --exec, or --wait."
+    )
+    execute: str | None = option(
+        "--exec",
+        metavar="COMMAND",
+        help="With --client: run this once a case. {bootstrap}, {task}, {topic}, {group} and"
+        " {records} are filled in.",
+    )
+    wait: bool = flag("--wait", help="With --client: you start the client, once a case.")
     faults: str | None = option(
         "--faults",
         metavar="SCHEDULE",

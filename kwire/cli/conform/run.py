@@ -129,7 +129,7 @@ def run_with_progress(
     address: Address, options: SuiteOptions, under_way: RunUnderWay
 ) -> ConformanceRun:
     """Run the checks; on a terminal show how many are done."""
-    with _progress() as advance:
+    with progress("checks", "looking at the server") as advance:
 
         def take(result: CheckResult) -> None:
             under_way.results[result.id] = result
@@ -141,15 +141,16 @@ def run_with_progress(
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int, int], None]]:
+def progress(what: str, begin: str = "") -> Iterator[Callable[[int, int, int], None]]:
+    """Show on a terminal how many are done. begin: shown until the first is."""
     console = screen(stderr=True)
     if not console.is_terminal:
         yield lambda done, total, bad: None
         return
-    with console.status("looking at the server") as status:
+    with console.status(begin or f"the first {what}") as status:
 
         def advance(done: int, total: int, bad: int) -> None:
             failed = f", {bad} failed" if bad else ""
-            status.update(f"{done} of {total} checks{failed}")
+            status.update(f"{done} of {total} {what}{failed}")
 
         yield advance

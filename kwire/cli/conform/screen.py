@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -76,6 +77,8 @@ def counts_text(verdicts: Iterator[ConformanceVerdict] | Sequence[ConformanceVer
 
 def _heading(document: RunDocument) -> str:
     server = document.server
+    if server.role == "client":
+        return f"{harmless(document.name)}: client, {len(server.api_versions)} APIs sent\n"
     about = [server.role if server.role != "any" else "no Kafka server", server.security]
     about += [f"cluster {harmless(server.cluster_id)}"] if server.cluster_id else []
     about += [f"{len(server.api_versions)} APIs"] if server.api_versions else []
@@ -131,7 +134,9 @@ def _details(
     elif expectations.judge(check).is_unexpected and expectations.server:
         yield "unexpected", "the expectations have no entry for it"
     if check.verdict.is_bad or check.verdict is ConformanceVerdict.DIFFERS:
-        yield "bytes", f"kwire conform {document.server.address} --hex {_one_of(check)}"
+        server = document.server
+        of = f"--client --exec {shlex.quote(server.address)}" if server.role == "client" else ""
+        yield "bytes", f"kwire conform {of or server.address} --hex {_one_of(check)}"
 
 
 def _one_of(check: CheckPart) -> str:

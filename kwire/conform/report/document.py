@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -18,7 +18,7 @@ from kwire.conform.reaction import ConnectionState
 from kwire.conform.result import CheckResult, ConformanceRun
 from kwire.conform.target import Target
 from kwire.conform.transcript import Chunk
-from kwire.conform.vocabulary import ConformanceVerdict
+from kwire.conform.vocabulary import ConformanceVerdict, SentenceSource
 from kwire.errors import InvalidValue
 from kwire.messages.registry import api_name
 
@@ -78,6 +78,7 @@ class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class ServerPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The server as it was seen. api_versions: the lowest and the highest by API.
 
+    Of a client (role `client`): its command in place of an address, and the versions that it sent.
     patience: seconds after which it counted as silent; 0 in files from before it was measured.
     """
 
@@ -114,6 +115,20 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return iter(self.checks)
 
 
+class Sentence(Protocol):
+    """A check or a case: both have a sentence and its source."""
+
+    @property
+    def sentence(self) -> str:
+        """The sentence."""
+        ...
+
+    @property
+    def source(self) -> SentenceSource:
+        """The place where it comes from."""
+        ...
+
+
 class BadDocument(InvalidValue):
     """A file is no document of a run."""
 
@@ -142,7 +157,7 @@ def document_of(
     )
 
 
-def check_part(result: CheckResult, check: Check | None = None) -> CheckPart:
+def check_part(result: CheckResult, check: Sentence | None = None) -> CheckPart:
     """Return a result as a part of a document. check: None for a member of a family."""
     return CheckPart(
         id=result.id,

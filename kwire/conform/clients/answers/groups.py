@@ -1,0 +1,254 @@
+"""Answers of a group's coordinator: a group has one member, of the old protocol or of KIP-848's."""
+
+from __future__ import annotations
+
+from kwire.codec.declaration import Response
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
+from kwire.conform.clients.cluster import MemberGroup
+from kwire.error_codes import ErrorCode
+from kwire.messages.a08_offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from kwire.messages.a09_offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from kwire.messages.a10_find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from kwire.messages.a11_join_group import (
+    JoinGroupRequest,
+    JoinGroupResponse,
+    JoinGroupResponseMember,
+)
+from kwire.messages.a12_heartbeat import HeartbeatRequest, HeartbeatResponse
+from kwire.messages.a13_leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
+from kwire.messages.a14_sync_group import SyncGroupRequest, SyncGroupResponse
+from kwire.messages.a68_consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+
+HEARTBEAT_MS = 500
+"""The interval that a node asks members of a consumer group to keep (KIP-848)."""
+
+
+def find_coordinator(ask: NodeAsk) -> Response:
+    """Return the one coordinator of every key."""
+    node = ask.cluster.coordinator
+    address = ask.cluster.addresses[node]
+    if ask.version >= 4:
+        return FindCoordinatorResponse(
+            coordinators=[
+                Coordinator(key=key, node_id=node, host=address.host, port=address.port)
+                for key in ask.body.coordinator_keys
+            ]
+        )
+    return FindCoordinatorResponse(node_id=node, host=address.host, port=address.port)
+
+
+def join_group(ask: NodeAsk) -> Response:
+    """Let a member in, alone; one without an id gets an id first (KIP-394)."""
+    body, group = ask.body, _group(ask)
+    member_id = body.member_id
+    if not member_id:
+        group.generation += 0
+        member_id = f"member-{len(group.pending) + 1}"
+        group.pending.add(member_id)
+        if ask.version >= 4 and body.group_instance_id is None:
+            code = ErrorCode.MEMBER_ID_REQUIRED
+            return JoinGroupResponse(error_code=code, generation_id=-1, member_id=member_id)
+    elif member_id not in (group.member_id, *group.pending):
+        code = ErrorCode.UNKNOWN_MEMBER_ID
+        return JoinGroupResponse(error_code=code, generation_id=-1, member_id=member_id)
+    group.generation += 1
+    group.member_id, group.instance_id = member_id, body.group_instance_id
+    protocol = body.protocols[0]
+    return JoinGroupResponse(
+        generation_id=group.generation,
+        protocol_type=body.protocol_type,
+        protocol_name=protocol.name,
+        leader=member_id,
+        member_id=member_id,
+        members=[
+            JoinGroupResponseMember(
+                member_id=member_id,
+                group_instance_id=body.group_instance_id,
+                metadata=protocol.metadata,
+            )
+        ],
+    )
+
+
+def sync_group(ask: NodeAsk) -> Response:
+    """Return what the leader, the only member, has given itself."""
+    body, group = ask.body, _group(ask)
+    if error := _wrong_member(group, body.member_id, body.generation_id):
+        return SyncGroupResponse(error_code=error)
+    for assignment in body.assignments:
+        group.assignment = assignment.assignment
+    return SyncGroupResponse(
+        protocol_type=body.protocol_type,
+        protocol_name=body.protocol_name,
+        assignment=group.assignment,
+    )
+
+
+def heartbeat(ask: NodeAsk) -> Response:
+    """Know the member, or not."""
+    body, group = ask.body, _group(ask)
+    return HeartbeatResponse(error_code=_wrong_member(group, body.member_id, body.generation_id))
+
+
+def leave_group(ask: NodeAsk) -> Response:
+    """Forget the member."""
+    group = _group(ask)
+    group.member_id = ""
+    members = [
+        MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id)
+        for member in ask.body.members
+    ]
+    return LeaveGroupResponse(members=members)
+
+
+def consumer_group_heartbeat(ask: NodeAsk) -> Response:
+    """Let a member join with epoch 0, and give it all it subscribes to (KIP-848)."""
+    body, group = ask.body, _group(ask)
+    if body.member_epoch < 0:
+        group.member_id = ""
+        return ConsumerGroupHeartbeatResponse(
+            member_id=body.member_id, member_epoch=body.member_epoch
+        )
+    joins = body.member_epoch == 0
+    if joins:
+        group.member_id = body.member_id or "member-1"
+        group.generation += 1
+    elif body.member_id != group.member_id:
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
+    elif body.member_epoch > group.generation or body.member_epoch < group.generation - 1:
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.FENCED_MEMBER_EPOCH)
+    answer = ConsumerGroupHeartbeatResponse(
+        member_id=group.member_id, member_epoch=group.generation, heartbeat_interval_ms=HEARTBEAT_MS
+    )
+    if joins or body.subscribed_topic_names is not None:
+        answer.assignment = _everything(ask)
+    return answer
+
+
+def _everything(ask: NodeAsk) -> Assignment:
+    topics = filter(None, map(ask.cluster.topic, ask.body.subscribed_topic_names or ()))
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(topic_id=topic.id, partitions=tuple(range(len(topic.partitions))))
+            for topic in topics
+        ]
+    )
+
+
+def offset_commit(ask: NodeAsk) -> Response:
+    """Keep offsets of the member, or of a client that has joined no group."""
+    body, group = ask.body, _group(ask)
+    error = (
+        _wrong_member(group, body.member_id, body.generation_id_or_member_epoch)
+        if body.member_id
+        else ErrorCode.NONE
+    )
+    topics = []
+    for wanted in body.topics:
+        topic = ask.cluster.topic_by(wanted.name, wanted.topic_id)
+        for part in wanted.partitions:
+            if topic is not None and not error:
+                group.offsets[topic.name, part.partition_index] = part.committed_offset
+        parts = [
+            OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=error)
+            for part in wanted.partitions
+        ]
+        topics.append(
+            OffsetCommitResponseTopic(name=wanted.name, topic_id=wanted.topic_id, partitions=parts)
+        )
+    return OffsetCommitResponse(topics=topics)
+
+
+def offset_fetch(ask: NodeAsk) -> Response:
+    """Return offsets that were committed, -1 where none was; of several groups from v8 on."""
+    body = ask.body
+    if ask.version < 8:
+        group = ask.cluster.groups.get(body.group_id, MemberGroup())
+        return OffsetFetchResponse(
+            topics=[
+                OffsetFetchResponseTopic(
+                    name=name,
+                    partitions=[
+                        OffsetFetchResponsePartition(
+                            partition_index=index,
+                            committed_offset=group.offsets.get((name, index), -1),
+                            metadata="",
+                        )
+                        for index in indexes
+                    ],
+                )
+                for name, indexes in _wanted_offsets(body.topics, group)
+            ]
+        )
+    return OffsetFetchResponse(groups=[_group_offsets(ask, wanted) for wanted in body.groups])
+
+
+def _group_offsets(ask: NodeAsk, wanted: object) -> OffsetFetchResponseGroup:
+    group_id, topics = wanted.group_id, wanted.topics  # type: ignore[attr-defined]
+    group = ask.cluster.groups.get(group_id, MemberGroup())
+    results = []
+    for topic in topics or ():
+        found = ask.cluster.topic_by(topic.name, topic.topic_id)
+        parts = [
+            OffsetFetchResponsePartitions(
+                partition_index=index,
+                committed_offset=group.offsets.get((found.name if found else "", index), -1),
+                metadata="",
+            )
+            for index in topic.partition_indexes
+        ]
+        results.append(
+            OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id, partitions=parts)
+        )
+    return OffsetFetchResponseGroup(group_id=group_id, topics=results)
+
+
+def _wanted_offsets(topics: object, group: MemberGroup) -> list[tuple[str, tuple[int, ...]]]:
+    if topics is None:
+        return [(name, (index,)) for name, index in group.offsets]
+    return [(topic.name, topic.partition_indexes) for topic in topics]  # type: ignore[attr-defined]
+
+
+def _group(ask: NodeAsk) -> MemberGroup:
+    return ask.cluster.groups.setdefault(ask.body.group_id, MemberGroup())
+
+
+def _wrong_member(group: MemberGroup, member_id: str, generation: int) -> ErrorCode:
+    if member_id != group.member_id:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    return ErrorCode.NONE if generation == group.generation else ErrorCode.ILLEGAL_GENERATION
+
+
+COORDINATOR: NodeAnswers = {FindCoordinatorRequest: find_coordinator}
+ANSWERS: NodeAnswers = {
+    FindCoordinatorRequest: find_coordinator,
+    JoinGroupRequest: join_group,
+    SyncGroupRequest: sync_group,
+    HeartbeatRequest: heartbeat,
+    LeaveGroupRequest: leave_group,
+    OffsetCommitRequest: offset_commit,
+    OffsetFetchRequest: offset_fetch,
+    ConsumerGroupHeartbeatRequest: consumer_group_heartbeat,
+}

@@ -1,0 +1,219 @@
+"""Answers about records: Produce, Fetch with its sessions (KIP-227), offsets, epochs."""
+
+from __future__ import annotations
+
+from kwire.codec.declaration import Response
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
+from kwire.conform.clients.cluster import FetchedParts, PartitionLog, RefusedAppend
+from kwire.error_codes import ErrorCode
+from kwire.messages.a00_produce import LeaderIdAndEpoch as ProduceLeader
+from kwire.messages.a00_produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kwire.messages.a01_fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+from kwire.messages.a02_list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from kwire.messages.a23_offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderTopicResult,
+)
+
+_EARLIEST, _LATEST = -2, -1
+_LONGEST_WAIT = 1.0
+"""Seconds that an empty Fetch takes at most, so that a case ends soon."""
+
+
+def wrong_epoch(ask: NodeAsk, log: PartitionLog, epoch: int = -1) -> ErrorCode:
+    """Return the error of a node that does not lead, or of another epoch (KIP-320)."""
+    if log.leader != ask.node_id:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if epoch in (-1, log.leader_epoch):
+        return ErrorCode.NONE
+    older = epoch < log.leader_epoch
+    return ErrorCode.FENCED_LEADER_EPOCH if older else ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def produce(ask: NodeAsk) -> Response:
+    """Append batches, in the order of the request."""
+    ask.no_answer = ask.body.acks == 0
+    responses = []
+    for data in ask.body.topic_data:
+        topic = ask.cluster.topic_by(data.name, data.topic_id)
+        missing = (
+            ErrorCode.UNKNOWN_TOPIC_ID
+            if ask.version >= 13
+            else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
+        partitions = [
+            _append(ask, ask.cluster.partition(topic, part.index), part, missing)
+            for part in data.partition_data
+        ]
+        responses.append(
+            TopicProduceResponse(
+                name=data.name, topic_id=data.topic_id, partition_responses=partitions
+            )
+        )
+    return ProduceResponse(responses=responses)
+
+
+def _append(
+    ask: NodeAsk, log: PartitionLog | None, part: PartitionProduceData, missing: ErrorCode
+) -> PartitionProduceResponse:
+    result = PartitionProduceResponse(index=part.index, base_offset=-1)
+    if log is None:
+        result.error_code = missing
+    elif log.leader != ask.node_id:
+        result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+        result.current_leader = ProduceLeader(leader_id=log.leader, leader_epoch=log.leader_epoch)
+    else:
+        try:
+            result.base_offset = log.append(part.records or b"")
+        except RefusedAppend as refusal:
+            result.error_code = refusal.code
+    return result
+
+
+def fetch(ask: NodeAsk) -> Response:
+    """Return records; of an incremental session only partitions that have news.
+
+    1. The session: a new one, one more of a known one, or an error.
+    2. What each of its partitions has at its offset.
+    3. Without news the answer waits.
+    """
+    body, sessions = ask.body, ask.cluster.sessions
+    # 1.
+    is_incremental = body.session_epoch > 0
+    if is_incremental and body.session_id not in sessions:
+        return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    wanted = _asked(ask, sessions[body.session_id] if is_incremental else {})
+    session_id = body.session_id if is_incremental else 0
+    if body.session_epoch == 0 and ask.version >= 7:
+        session_id = len(sessions) + 1
+    if session_id:
+        sessions[session_id] = wanted
+    # 2.
+    parts = {key: _read(ask, key, *place) for key, place in wanted.items()}
+    news = {key: part for key, part in parts.items() if part.records or part.error_code}
+    # 3.
+    if not news:
+        ask.wait = min(body.max_wait_ms / 1000, _LONGEST_WAIT)
+    return FetchResponse(
+        session_id=session_id, responses=_by_topic(ask, news if is_incremental else parts)
+    )
+
+
+def _asked(ask: NodeAsk, known: FetchedParts) -> FetchedParts:
+    """Return a session's partitions with what a request adds, changes and forgets."""
+    wanted = dict(known)
+    for topic in ask.body.topics:
+        found = ask.cluster.topic_by(topic.topic, topic.topic_id)
+        name = found.name if found else str(topic.topic_id)
+        for part in topic.partitions:
+            wanted[name, part.partition] = (part.fetch_offset, part.current_leader_epoch)
+    for gone in ask.body.forgotten_topics_data:
+        found = ask.cluster.topic_by(gone.topic, gone.topic_id)
+        for index in gone.partitions:
+            wanted.pop((found.name if found else "", index), None)
+    return wanted
+
+
+def _read(ask: NodeAsk, key: tuple[str, int], offset: int, epoch: int) -> PartitionData:
+    name, index = key
+    log = ask.cluster.partition(ask.cluster.topics.get(name), index)
+    result = PartitionData(partition_index=index, high_watermark=-1, records=b"")
+    if log is None:
+        by_id = ask.version >= 13
+        result.error_code = (
+            ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
+        return result
+    result.error_code = wrong_epoch(ask, log, epoch)
+    if not result.error_code and not log.start <= offset <= log.end:
+        result.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
+    if result.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        result.current_leader = LeaderIdAndEpoch(
+            leader_id=log.leader, leader_epoch=log.leader_epoch
+        )
+    if not result.error_code:
+        result.high_watermark = result.last_stable_offset = log.end
+        result.log_start_offset = log.start
+        result.records = log.read(offset)
+    return result
+
+
+def _by_topic(
+    ask: NodeAsk, parts: dict[tuple[str, int], PartitionData]
+) -> list[FetchableTopicResponse]:
+    topics: dict[str, FetchableTopicResponse] = {}
+    for (name, _), part in parts.items():
+        topic = ask.cluster.topics.get(name)
+        if name not in topics:
+            topics[name] = FetchableTopicResponse(topic=name, partitions=[])
+            if topic is not None:
+                topics[name].topic_id = topic.id
+        topics[name].partitions.append(part)
+    return list(topics.values())
+
+
+def list_offsets(ask: NodeAsk) -> Response:
+    """Return the first offset, the end, or for a time the first offset."""
+    topics = []
+    for wanted in ask.body.topics:
+        parts = []
+        for part in wanted.partitions:
+            log = ask.cluster.partition(ask.cluster.topic(wanted.name), part.partition_index)
+            result = ListOffsetsPartitionResponse(partition_index=part.partition_index)
+            if log is None:
+                result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            elif error := wrong_epoch(ask, log, part.current_leader_epoch):
+                result.error_code = error
+            else:
+                result.offset = log.end if part.timestamp == _LATEST else log.start
+                result.leader_epoch = log.leader_epoch
+                result.timestamp = -1
+            parts.append(result)
+        topics.append(ListOffsetsTopicResponse(name=wanted.name, partitions=parts))
+    return ListOffsetsResponse(topics=topics)
+
+
+def offset_for_leader_epoch(ask: NodeAsk) -> Response:
+    """Return the end of the log as the end of the epoch: nothing is ever truncated."""
+    topics = []
+    for wanted in ask.body.topics:
+        parts = []
+        for part in wanted.partitions:
+            log = ask.cluster.partition(ask.cluster.topic(wanted.topic), part.partition)
+            result = EpochEndOffset(partition=part.partition)
+            if log is None:
+                result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            elif error := wrong_epoch(ask, log, part.current_leader_epoch):
+                result.error_code = error
+            else:
+                result.leader_epoch, result.end_offset = part.leader_epoch, log.end
+            parts.append(result)
+        topics.append(OffsetForLeaderTopicResult(topic=wanted.topic, partitions=parts))
+    return OffsetForLeaderEpochResponse(topics=topics)
+
+
+ANSWERS: NodeAnswers = {
+    ProduceRequest: produce,
+    FetchRequest: fetch,
+    ListOffsetsRequest: list_offsets,
+    OffsetForLeaderEpochRequest: offset_for_leader_epoch,
+}

@@ -1,0 +1,1 @@
+"""The cases, a module a section; each has a SECTION."""

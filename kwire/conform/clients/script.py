@@ -1,0 +1,266 @@
+"""The script of a case: rules that answer some requests in place of the cluster.
+
+A rule is tried for each request in order; the first that concerns it acts.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from kwire.codec.declaration import Request, Response
+from kwire.conform.clients.answers import groups, nodes, records, transactions
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
+from kwire.conform.clients.cluster import Cluster
+from kwire.conform.vocabulary import ServerRole
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a02_list_offsets import ListOffsetsRequest
+from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsRequest
+from kwire.net.frames import RequestFrame, encode_response
+
+
+class ReplyEnd(Enum):
+    """The end of a connection behind a reply: none, a farewell, a reset, a half of it."""
+
+    NONE = "none"
+    CLOSE = "close"
+    RESET = "reset"
+    HALF = "half"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeReply:
+    """The deed of a node for a request. data: bytes, none for silence. delay: seconds before them.
+
+    drip: seconds between every two bytes.
+    """
+
+    data: bytes = b""
+    delay: float = 0.0
+    drip: float = 0.0
+    end: ReplyEnd = ReplyEnd.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A request at a node, for which a reply is wanted."""
+
+    cluster: Cluster
+    node_id: int
+    request: RequestFrame
+
+    def ordinary(self, cluster: Cluster | None = None) -> NodeAsk:
+        """Let the cluster answer; `NodeAsk.answer` has it. cluster: another one than the nodes'."""
+        ask = NodeAsk(
+            cluster=self.cluster if cluster is None else cluster,
+            node_id=self.node_id,
+            version=self.request.version,
+            body=self.request.body,
+        )
+        ask.answer = answers_of(ask.cluster)[type(self.request.body)](ask)
+        if isinstance(self.request.body, ApiVersionsRequest):
+            ask.answer.api_keys = offered(ask.cluster)
+        return ask
+
+    def unchanged(self) -> Response:
+        """Return what the cluster would answer, and let it stay as it is."""
+        response: Response = self.ordinary(copy.deepcopy(self.cluster)).answer
+        return response
+
+    def framed(self, response: Response) -> bytes:
+        """Return a response as the frame that answers this request."""
+        number = self.request.header.correlation_id
+        _fit(response, self.request.version, self.request.version in type(response).flexible)
+        return encode_response(response, self.request.version, correlation_id=number)
+
+    def usual_reply(self) -> NodeReply:
+        """Return the reply of a node without faults."""
+        ask = self.ordinary()
+        return NodeReply(data=b"" if ask.no_answer else self.framed(ask.answer), delay=ask.wait)
+
+
+def _fit(part: Any, version: int, flexible: bool) -> None:
+    """Take out of a message what its version has no place for."""
+    for name, default in type(part).struct_at(version, flexible).refused.items():
+        setattr(part, name, default)
+    for name in part.__struct_fields__:
+        value = getattr(part, name)
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, msgspec.Struct):
+                _fit(inner, version, flexible)
+
+
+NodeAction = Callable[[Turn], NodeReply]
+"""Replies to a request in place of the cluster."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ScriptRule:
+    """Replies to some requests of an API. times: to how many, None for all; after: so many.
+
+    node_id: only at this node. when: only to these. acted: how often it did.
+    """
+
+    api: type[Request] | None
+    action: NodeAction
+    times: int | None = 1
+    after: int = 0
+    node_id: int | None = None
+    when: Callable[[Any], bool] = lambda body: True
+    seen: int = 0
+    acted: int = 0
+
+    def concerns(self, turn: Turn) -> bool:
+        """True if it is this rule's turn; counts the request."""
+        body = turn.request.body
+        if self.api is not None and not isinstance(body, self.api):
+            return False
+        if self.node_id not in (None, turn.node_id) or not self.when(body):
+            return False
+        self.seen += 1
+        if self.seen <= self.after or (self.times is not None and self.acted >= self.times):
+            return False
+        self.acted += 1
+        return True
+
+
+def gives(code: int, at: str = "") -> NodeAction:
+    """Refuse with an error code, without effect.
+
+    at: `top` for the response's own code; by default that of each of its innermost parts.
+    """
+
+    def action(turn: Turn) -> NodeReply:
+        response = turn.unchanged()
+        if not (hasattr(response, "error_code") and at == "top") and _set_codes(response, code):
+            return NodeReply(data=turn.framed(response))
+        response.error_code = code  # type: ignore[attr-defined]
+        return NodeReply(data=turn.framed(response))
+
+    return action
+
+
+def _set_codes(message: Any, code: int) -> bool:
+    """Set the error codes of a message's innermost parts; True if there was one."""
+    found = False
+    for name in message.__struct_fields__:
+        value = getattr(message, name)
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, msgspec.Struct):
+                found = _set_codes(part, code) or found
+    if not found:
+        for name in message.__struct_fields__:
+            if name.endswith("error_code"):
+                setattr(message, name, code)
+                found = True
+    return found
+
+
+def changed(change: Callable[[Any], object]) -> NodeAction:
+    """Answer as the cluster does, changed; with effect."""
+
+    def action(turn: Turn) -> NodeReply:
+        ask = turn.ordinary()
+        change(ask.answer)
+        return NodeReply(data=turn.framed(ask.answer), delay=ask.wait)
+
+    return action
+
+
+def mangled(change: Callable[[bytes], bytes], *, end: ReplyEnd = ReplyEnd.NONE) -> NodeAction:
+    """Answer as the cluster does, without effect, with the frame's bytes changed."""
+    return lambda turn: NodeReply(data=change(turn.framed(turn.unchanged())), end=end)
+
+
+def lost(end: ReplyEnd = ReplyEnd.CLOSE) -> NodeAction:
+    """Do what is asked, and end the connection in place of the answer."""
+
+    def action(turn: Turn) -> NodeReply:
+        turn.ordinary()
+        return NodeReply(end=end)
+
+    return action
+
+
+def ends(end: ReplyEnd = ReplyEnd.CLOSE) -> NodeAction:
+    """End the connection, without effect."""
+    return lambda turn: NodeReply(end=end)
+
+
+def silence() -> NodeAction:
+    """Do nothing, say nothing."""
+    return lambda turn: NodeReply()
+
+
+def late(seconds: float) -> NodeAction:
+    """Answer as the cluster does, later."""
+
+    def action(turn: Turn) -> NodeReply:
+        usual = turn.usual_reply()
+        return NodeReply(data=usual.data, delay=seconds)
+
+    return action
+
+
+def dripped(pause: float) -> NodeAction:
+    """Answer as the cluster does, byte by byte."""
+    return lambda turn: NodeReply(data=turn.usual_reply().data, drip=pause)
+
+
+def meanwhile(happens: Callable[[Cluster], object]) -> NodeAction:
+    """Let something happen to the cluster, then answer as it does."""
+
+    def action(turn: Turn) -> NodeReply:
+        happens(turn.cluster)
+        return turn.usual_reply()
+
+    return action
+
+
+class Script:
+    """The rules of a case, and the cluster behind them."""
+
+    def __init__(self, cluster: Cluster, rules: Sequence[ScriptRule] = ()) -> None:
+        self.cluster = cluster
+        self.rules = list(rules)
+
+    def reply(self, node_id: int, request: RequestFrame) -> tuple[NodeReply, bool]:
+        """Return the reply to a request, and True if a rule gave it."""
+        turn = Turn(cluster=self.cluster, node_id=node_id, request=request)
+        for rule in self.rules:
+            if rule.concerns(turn):
+                return rule.action(turn), True
+        return turn.usual_reply(), False
+
+
+_FIRST = {ProduceRequest: 3, FetchRequest: 4, ListOffsetsRequest: 1}
+"""Versions before these are gone since Kafka 4.0 (KIP-896), for the APIs whose first it matters."""
+
+
+def answers_of(cluster: Cluster) -> NodeAnswers:
+    """Return what the nodes of a cluster answer."""
+    usual: NodeAnswers = {ApiVersionsRequest: nodes.api_versions}
+    if cluster.password is not None:
+        usual |= nodes.LOGIN
+    if cluster.role is ServerRole.CONTROLLER:
+        return usual | nodes.CONTROLLERS
+    return usual | nodes.ANSWERS | records.ANSWERS | groups.ANSWERS | transactions.ANSWERS
+
+
+def offered(cluster: Cluster) -> list[ApiVersion]:
+    """Return the APIs of a cluster with their versions, as ApiVersions tells them."""
+    result = []
+    for request in answers_of(cluster):
+        assert request.key is not None
+        usual = (_FIRST.get(request, request.versions.first), request.versions.last)
+        first, last = cluster.versions.get(request.key, usual)
+        if first >= 0:
+            version = ApiVersion(api_key=request.key, min_version=first, max_version=last)
+            result.append(version)
+    return sorted(result, key=lambda version: version.api_key)
