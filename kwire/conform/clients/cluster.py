@@ -6,8 +6,10 @@ a case's script puts the faults in front.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID, uuid5
 
 from kwire.batches.building import build_batch, with_base_offset
@@ -28,8 +30,16 @@ _REMEMBERED = 5
 """Batches of a producer that a broker remembers (ProducerStateEntry.NUM_BATCHES_TO_RETAIN)."""
 
 
-FetchedParts = dict[tuple[str, int], tuple[int, int]]
-"""What a fetch session reads: topic and partition to offset and leader epoch."""
+FetchedParts = dict[tuple[str, int], tuple[int, int, int]]
+"""Topic and partition to the offset to read, the leader epoch and the most bytes."""
+
+
+@dataclass(slots=True)
+class FetchSession:
+    """A fetch session (KIP-227). epoch: that the next request has to have."""
+
+    epoch: int = 1
+    parts: FetchedParts = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -52,26 +62,11 @@ class PartitionLog:
     batches: list[bytes] = field(default_factory=list)
     producers: dict[int, ProducerAtPartition] = field(default_factory=dict)
 
-    def append(self, data: bytes) -> int:
-        """Append what a Produce request has; return the base offset. Raises RefusedAppend.
+    def append(self, batch: RecordBatch) -> int:
+        """Append a batch; return its base offset. Raises RefusedAppend.
 
-        A batch that was appended before has the offset that it has (KIP-98).
+        One that was appended before has the offset that it has (KIP-98).
         """
-        try:
-            batches = [batch for batch in read_batches(data) if isinstance(batch, RecordBatch)]
-            for batch in batches:
-                list(batch.records())
-        except BatchError:
-            raise RefusedAppend(ErrorCode.CORRUPT_MESSAGE) from None
-        if not batches:
-            raise RefusedAppend(ErrorCode.INVALID_RECORD)
-        first, *others = batches
-        offset = self._append(first)
-        for batch in others:
-            self._append(batch)
-        return offset
-
-    def _append(self, batch: RecordBatch) -> int:
         if batch.producer_id >= 0:
             known = self.producers.get(batch.producer_id)
             if known is None:
@@ -93,12 +88,31 @@ class PartitionLog:
         self.end += batch.last_offset_delta + 1
         return offset
 
-    def read(self, offset: int) -> bytes:
-        """Return the batches from the one that has this offset on."""
-        batches = map(RecordBatch.read, self.batches)
-        return b"".join(
-            batch.data for batch in batches if batch.base_offset + batch.last_offset_delta >= offset
+    def mark(self, producer_id: int, epoch: int, committed: bool) -> None:
+        """Append the marker of a transaction's end (KIP-98)."""
+        key = struct.pack(">hh", 0, committed)
+        record = Record(key=key, value=struct.pack(">hi", 0, 0), timestamp=0)
+        marker = build_batch(
+            [record],
+            base_offset=self.end,
+            partition_leader_epoch=self.leader_epoch,
+            producer_id=producer_id,
+            producer_epoch=epoch,
+            is_transactional=True,
+            is_control=True,
         )
+        self.batches.append(marker)
+        self.end += 1
+
+    def read(self, offset: int, most: int) -> bytes:
+        """Return batches from the one that has this offset on: the first, and what `most` takes."""
+        read = b""
+        for batch in map(RecordBatch.read, self.batches):
+            if batch.base_offset + batch.last_offset_delta >= offset:
+                if read and len(read) + len(batch.data) > most:
+                    break
+                read += batch.data
+        return read
 
     def values(self) -> list[str]:
         """Return the values of all records as text, in order."""
@@ -109,6 +123,27 @@ class PartitionLog:
             if not batch.is_control
             for record in batch.records()
         ]
+
+
+def checked_batch(data: bytes) -> RecordBatch:
+    """Return the one batch that a Produce has for a partition. Raises RefusedAppend.
+
+    LogValidator and ProduceRequestHandler: one of format 2, whole, no control batch, and with a
+    producer's id, epoch and sequence or none of them.
+    """
+    try:
+        batches = list(read_batches(data))
+        records = [list(batch.records()) for batch in batches]
+    except BatchError:
+        raise RefusedAppend(ErrorCode.CORRUPT_MESSAGE) from None
+    if len(batches) != 1 or not isinstance(batch := batches[0], RecordBatch):
+        raise RefusedAppend(ErrorCode.INVALID_RECORD)
+    idempotent = batch.producer_id >= 0
+    is_whole = len(records[0]) == batch.count == batch.last_offset_delta + 1
+    has_numbers = batch.producer_epoch >= 0 and batch.base_sequence >= 0
+    if batch.is_control or batch.base_offset or not is_whole or (idempotent and not has_numbers):
+        raise RefusedAppend(ErrorCode.INVALID_RECORD)
+    return batch
 
 
 class RefusedAppend(Exception):
@@ -128,11 +163,19 @@ class ClusterTopic:
     partitions: list[PartitionLog] = field(default_factory=lambda: [PartitionLog()])
 
 
+class CommittedOffset(NamedTuple):
+    """An offset as it was committed."""
+
+    offset: int = -1
+    leader_epoch: int = -1
+    metadata: str | None = ""
+
+
 @dataclass(slots=True)
 class MemberGroup:
     """A group with one member. pending: ids that were given and have not joined (KIP-394).
 
-    assignment: as its leader made it. offsets: by topic and partition.
+    assignment: as its leader made it. is_consumer: it has the protocol of KIP-848.
     """
 
     generation: int = 0
@@ -141,16 +184,21 @@ class MemberGroup:
     pending: set[str] = field(default_factory=set)
     protocol_name: str = ""
     assignment: bytes = b""
-    offsets: dict[tuple[str, int], int] = field(default_factory=dict)
+    is_consumer: bool = False
+    offsets: dict[tuple[str, int], CommittedOffset] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class TransactionState:
-    """A transactional id. partitions: of the transaction under way. ended: how each has ended."""
+    """A transactional id. ended: how each transaction has ended, True for committed.
+
+    partitions, offsets: of the transaction under way; the offsets by group, topic and partition.
+    """
 
     producer_id: int
     epoch: int = 0
     partitions: set[tuple[str, int]] = field(default_factory=set)
+    offsets: dict[tuple[str, str, int], CommittedOffset] = field(default_factory=dict)
     ended: list[bool] = field(default_factory=list)
 
 
@@ -171,10 +219,11 @@ class Cluster:
     missing: set[str] = field(default_factory=set)
     groups: dict[str, MemberGroup] = field(default_factory=dict)
     transactions: dict[str, TransactionState] = field(default_factory=dict)
-    sessions: dict[int, FetchedParts] = field(default_factory=dict)
+    sessions: dict[int, FetchSession] = field(default_factory=dict)
     password: tuple[str, str] | None = None
     session_lifetime_ms: int = 0
     producer_ids: int = 1000
+    next_session: int = 1
     created: int = 0
 
     def topic(self, name: str) -> ClusterTopic | None:
@@ -208,7 +257,9 @@ class Cluster:
         topic = self.topic(name)
         assert topic is not None, f"{name} is missing"
         for value in values:
-            topic.partitions[0].append(build_batch([Record(value.encode(), timestamp=0)]))
+            topic.partitions[0].append(
+                checked_batch(build_batch([Record(value.encode(), timestamp=0)]))
+            )
 
     def move_leaders(self, to: int = NODES[1]) -> None:
         """Make another node the leader of every partition, in a new epoch."""

@@ -23,6 +23,8 @@ from kwire.net.address import Address
 from kwire.net.frames import FRAME_LIMIT, decode_request, encode_response, request_head
 
 _LOOK = 0.1
+_HEAD = 8
+"""Bytes of key, version and correlation id, with which every request begins."""
 _WITHOUT_LOGIN = (ApiVersionsRequest, SaslHandshakeRequest, SaslAuthenticateRequest)
 
 
@@ -151,6 +153,8 @@ class _Served:
             if not 0 <= size <= FRAME_LIMIT:
                 return False
             frame = await self._reader.readexactly(size)
+            if size < _HEAD:
+                return False
             head = request_head(frame)
             seen = SeenClientRequest(
                 at=self._nodes.now,

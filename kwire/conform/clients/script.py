@@ -18,10 +18,12 @@ from kwire.conform.clients.answers import groups, nodes, records, transactions
 from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
 from kwire.conform.clients.cluster import Cluster
 from kwire.conform.vocabulary import ServerRole
+from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a02_list_offsets import ListOffsetsRequest
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsRequest
+from kwire.messages.a22_init_producer_id import InitProducerIdRequest
 from kwire.net.frames import RequestFrame, encode_response
 
 
@@ -63,7 +65,20 @@ class Turn:
             version=self.request.version,
             body=self.request.body,
         )
-        ask.answer = answers_of(ask.cluster)[type(self.request.body)](ask)
+        request = type(self.request.body)
+        if (
+            request in COORDINATED
+            and self.node_id != ask.cluster.coordinator
+            and not (
+                isinstance(self.request.body, InitProducerIdRequest)
+                and self.request.body.transactional_id is None
+            )
+        ):
+            ask.cluster = copy.deepcopy(ask.cluster)
+            ask.answer = COORDINATED[request](ask)
+            _set_codes(ask.answer, ErrorCode.NOT_COORDINATOR)
+            return ask
+        ask.answer = answers_of(ask.cluster)[request](ask)
         if isinstance(self.request.body, ApiVersionsRequest):
             ask.answer.api_keys = offered(ask.cluster)
         return ask
@@ -239,6 +254,9 @@ class Script:
         return turn.usual_reply(), False
 
 
+COORDINATED = groups.COORDINATED | transactions.COORDINATED
+"""Answers of a coordinator; other nodes refuse them."""
+
 _FIRST = {ProduceRequest: 3, FetchRequest: 4, ListOffsetsRequest: 1}
 """Versions before these are gone since Kafka 4.0 (KIP-896), for the APIs whose first it matters."""
 
@@ -250,7 +268,7 @@ def answers_of(cluster: Cluster) -> NodeAnswers:
         usual |= nodes.LOGIN
     if cluster.role is ServerRole.CONTROLLER:
         return usual | nodes.CONTROLLERS
-    return usual | nodes.ANSWERS | records.ANSWERS | groups.ANSWERS | transactions.ANSWERS
+    return usual | nodes.ANSWERS | records.ANSWERS | groups.ANSWERS | COORDINATED
 
 
 def offered(cluster: Cluster) -> list[ApiVersion]:

@@ -43,7 +43,10 @@ class ExpectationsFile(Strict):
     @field_validator("checks")
     @classmethod
     def _are_checks(cls, checks: dict[str, ExpectedVerdict]) -> dict[str, ExpectedVerdict]:
-        known = {FIRST.id, *(check.id for check in all_checks())}
+        from kwire.conform.clients.suite import all_cases
+
+        ids = [*(check.id for check in all_checks()), *(case.id for case in all_cases())]
+        known = {FIRST.id, *ids}
         for name in checks:
             if name not in known and name.rpartition("/")[0] not in known:
                 raise ValueError(f"no check is called {name}: see `kwire conform --list`")

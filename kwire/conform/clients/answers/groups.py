@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from kwire.codec.declaration import Response
 from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
-from kwire.conform.clients.cluster import MemberGroup
+from kwire.conform.clients.cluster import CommittedOffset, MemberGroup
 from kwire.error_codes import ErrorCode
 from kwire.messages.a08_offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestPartition,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
@@ -34,6 +37,7 @@ from kwire.messages.a11_join_group import (
 from kwire.messages.a12_heartbeat import HeartbeatRequest, HeartbeatResponse
 from kwire.messages.a13_leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
 from kwire.messages.a14_sync_group import SyncGroupRequest, SyncGroupResponse
+from kwire.messages.a28_txn_offset_commit import TxnOffsetCommitRequestPartition
 from kwire.messages.a68_consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -63,8 +67,10 @@ def join_group(ask: NodeAsk) -> Response:
     """Let a member in, alone; one without an id gets an id first (KIP-394)."""
     body, group = ask.body, _group(ask)
     member_id = body.member_id
+    if not body.protocols or not body.protocol_type:
+        code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        return JoinGroupResponse(error_code=code, generation_id=-1, member_id=member_id)
     if not member_id:
-        group.generation += 0
         member_id = f"member-{len(group.pending) + 1}"
         group.pending.add(member_id)
         if ask.version >= 4 and body.group_instance_id is None:
@@ -132,7 +138,11 @@ def consumer_group_heartbeat(ask: NodeAsk) -> Response:
             member_id=body.member_id, member_epoch=body.member_epoch
         )
     joins = body.member_epoch == 0
+    subscribes = body.subscribed_topic_names or body.subscribed_topic_regex
+    if joins and (not subscribes or body.rebalance_timeout_ms < 0 or body.topic_partitions != []):
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.INVALID_REQUEST)
     if joins:
+        group.is_consumer = True
         group.member_id = body.member_id or "member-1"
         group.generation += 1
     elif body.member_id != group.member_id:
@@ -158,19 +168,24 @@ def _everything(ask: NodeAsk) -> Assignment:
 
 
 def offset_commit(ask: NodeAsk) -> Response:
-    """Keep offsets of the member, or of a client that has joined no group."""
+    """Keep offsets of the member, or of a client where the group has no member."""
     body, group = ask.body, _group(ask)
-    error = (
+    is_member = body.member_id or group.member_id
+    of_member = (
         _wrong_member(group, body.member_id, body.generation_id_or_member_epoch)
-        if body.member_id
+        if is_member
         else ErrorCode.NONE
     )
     topics = []
     for wanted in body.topics:
         topic = ask.cluster.topic_by(wanted.name, wanted.topic_id)
+        error = of_member
+        if topic is None and not error:
+            by_id = ask.version >= 10
+            error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for part in wanted.partitions:
             if topic is not None and not error:
-                group.offsets[topic.name, part.partition_index] = part.committed_offset
+                group.offsets[topic.name, part.partition_index] = committed(part)
         parts = [
             OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=error)
             for part in wanted.partitions
@@ -191,11 +206,7 @@ def offset_fetch(ask: NodeAsk) -> Response:
                 OffsetFetchResponseTopic(
                     name=name,
                     partitions=[
-                        OffsetFetchResponsePartition(
-                            partition_index=index,
-                            committed_offset=group.offsets.get((name, index), -1),
-                            metadata="",
-                        )
+                        _kept(OffsetFetchResponsePartition(partition_index=index), group, name)
                         for index in indexes
                     ],
                 )
@@ -212,10 +223,10 @@ def _group_offsets(ask: NodeAsk, wanted: object) -> OffsetFetchResponseGroup:
     for topic in topics or ():
         found = ask.cluster.topic_by(topic.name, topic.topic_id)
         parts = [
-            OffsetFetchResponsePartitions(
-                partition_index=index,
-                committed_offset=group.offsets.get((found.name if found else "", index), -1),
-                metadata="",
+            _kept(
+                OffsetFetchResponsePartitions(partition_index=index),
+                group,
+                found.name if found else "",
             )
             for index in topic.partition_indexes
         ]
@@ -223,6 +234,24 @@ def _group_offsets(ask: NodeAsk, wanted: object) -> OffsetFetchResponseGroup:
             OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id, partitions=parts)
         )
     return OffsetFetchResponseGroup(group_id=group_id, topics=results)
+
+
+def committed(
+    part: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition,
+) -> CommittedOffset:
+    """Return an offset as a request has it."""
+    return CommittedOffset(
+        part.committed_offset, part.committed_leader_epoch, part.committed_metadata
+    )
+
+
+Part = TypeVar("Part", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
+
+
+def _kept(part: Part, group: MemberGroup, topic: str) -> Part:
+    kept = group.offsets.get((topic, part.partition_index), CommittedOffset())
+    part.committed_offset, part.committed_leader_epoch, part.metadata = kept
+    return part
 
 
 def _wanted_offsets(topics: object, group: MemberGroup) -> list[tuple[str, tuple[int, ...]]]:
@@ -238,12 +267,13 @@ def _group(ask: NodeAsk) -> MemberGroup:
 def _wrong_member(group: MemberGroup, member_id: str, generation: int) -> ErrorCode:
     if member_id != group.member_id:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    return ErrorCode.NONE if generation == group.generation else ErrorCode.ILLEGAL_GENERATION
+    if generation == group.generation:
+        return ErrorCode.NONE
+    return ErrorCode.STALE_MEMBER_EPOCH if group.is_consumer else ErrorCode.ILLEGAL_GENERATION
 
 
-COORDINATOR: NodeAnswers = {FindCoordinatorRequest: find_coordinator}
-ANSWERS: NodeAnswers = {
-    FindCoordinatorRequest: find_coordinator,
+ANSWERS: NodeAnswers = {FindCoordinatorRequest: find_coordinator}
+COORDINATED: NodeAnswers = {
     JoinGroupRequest: join_group,
     SyncGroupRequest: sync_group,
     HeartbeatRequest: heartbeat,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 from kwire.codec.declaration import Response
@@ -32,6 +33,11 @@ from kwire.messages.a20_delete_topics import (
     DeleteTopicsRequest,
     DeleteTopicsResponse,
 )
+from kwire.messages.a32_describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+)
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
@@ -46,13 +52,25 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterResponse,
 )
 
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+"""Names and versions of clients (KIP-511)."""
 _BROKER, _CONTROLLER = 1, 2
 """Endpoint types of DescribeCluster (KIP-919)."""
 
 
 def api_versions(ask: NodeAsk) -> Response:
     """Return the finalized features; the node adds what APIs it offers."""
-    features = ask.cluster.features
+    body, features = ask.body, ask.cluster.features
+    if ask.version >= 3 and not all(
+        _SOFTWARE.fullmatch(text)
+        for text in (body.client_software_name, body.client_software_version)
+    ):
+        return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+    if ask.version >= 5 and (body.cluster_id or CLUSTER_ID, body.node_id) not in (
+        (CLUSTER_ID, -1),
+        (CLUSTER_ID, ask.node_id),
+    ):
+        return ApiVersionsResponse(error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
     return ApiVersionsResponse(
         supported_features=[
             SupportedFeatureKey(name=name, min_version=0, max_version=level)
@@ -132,7 +150,7 @@ def create_topics(ask: NodeAsk) -> Response:
             code = ErrorCode.TOPIC_ALREADY_EXISTS
             results.append(CreatableTopicResult(name=wanted.name, error_code=code))
             continue
-        topic = ask.cluster.create(wanted.name, wanted.num_partitions)
+        topic = ask.cluster.create(wanted.name, len(wanted.assignments) or wanted.num_partitions)
         results.append(
             CreatableTopicResult(
                 name=topic.name,
@@ -152,12 +170,29 @@ def delete_topics(ask: NodeAsk) -> Response:
     for name, topic_id in named or [(topic.name, topic.topic_id) for topic in ask.body.topics]:
         by_name = ask.cluster.topics.get(name or "")
         topic = ask.cluster.topic_by(None, topic_id) if topic_id.int else by_name
-        code = ErrorCode.NONE if topic else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        missing = (
+            ErrorCode.UNKNOWN_TOPIC_ID if topic_id.int else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
+        code = ErrorCode.NONE if topic else missing
         if topic is not None:
             ask.cluster.topics.pop(topic.name)
             name, topic_id = topic.name, topic.id
         results.append(DeletableTopicResult(name=name, topic_id=topic_id, error_code=code))
     return DeleteTopicsResponse(responses=results)
+
+
+def describe_configs(ask: NodeAsk) -> Response:
+    """Return no configs of what is asked for: all have their defaults."""
+    return DescribeConfigsResponse(
+        results=[
+            DescribeConfigsResult(
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+                error_message=None,
+            )
+            for resource in ask.body.resources
+        ]
+    )
 
 
 def describe_quorum(ask: NodeAsk) -> Response:
@@ -194,6 +229,7 @@ ANSWERS: NodeAnswers = {
     CreateTopicsRequest: create_topics,
     DeleteTopicsRequest: delete_topics,
     DescribeClusterRequest: describe_cluster,
+    DescribeConfigsRequest: describe_configs,
 }
 LOGIN: NodeAnswers = {
     SaslHandshakeRequest: sasl_handshake,

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from kwire.batches.current import RecordBatch
 from kwire.codec.declaration import Response
 from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
-from kwire.conform.clients.cluster import FetchedParts, PartitionLog, RefusedAppend
+from kwire.conform.clients.cluster import (
+    FetchedParts,
+    FetchSession,
+    PartitionLog,
+    RefusedAppend,
+    checked_batch,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import LeaderIdAndEpoch as ProduceLeader
 from kwire.messages.a00_produce import (
@@ -52,6 +59,7 @@ def wrong_epoch(ask: NodeAsk, log: PartitionLog, epoch: int = -1) -> ErrorCode:
 def produce(ask: NodeAsk) -> Response:
     """Append batches, in the order of the request."""
     ask.no_answer = ask.body.acks == 0
+    wrong_acks = ask.body.acks not in (-1, 0, 1)
     responses = []
     for data in ask.body.topic_data:
         topic = ask.cluster.topic_by(data.name, data.topic_id)
@@ -60,10 +68,17 @@ def produce(ask: NodeAsk) -> Response:
             if ask.version >= 13
             else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         )
-        partitions = [
-            _append(ask, ask.cluster.partition(topic, part.index), part, missing)
-            for part in data.partition_data
-        ]
+        partitions = []
+        for part in data.partition_data:
+            log = ask.cluster.partition(topic, part.index)
+            result = PartitionProduceResponse(index=part.index, base_offset=-1)
+            if log is None or topic is None:
+                result.error_code = missing
+            elif wrong_acks:
+                result.error_code = ErrorCode.INVALID_REQUIRED_ACKS
+            else:
+                _append(ask, topic.name, log, part, result)
+            partitions.append(result)
         responses.append(
             TopicProduceResponse(
                 name=data.name, topic_id=data.topic_id, partition_responses=partitions
@@ -73,20 +88,39 @@ def produce(ask: NodeAsk) -> Response:
 
 
 def _append(
-    ask: NodeAsk, log: PartitionLog | None, part: PartitionProduceData, missing: ErrorCode
-) -> PartitionProduceResponse:
-    result = PartitionProduceResponse(index=part.index, base_offset=-1)
-    if log is None:
-        result.error_code = missing
-    elif log.leader != ask.node_id:
+    ask: NodeAsk,
+    topic: str,
+    log: PartitionLog,
+    part: PartitionProduceData,
+    result: PartitionProduceResponse,
+) -> None:
+    if log.leader != ask.node_id:
         result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
         result.current_leader = ProduceLeader(leader_id=log.leader, leader_epoch=log.leader_epoch)
-    else:
-        try:
-            result.base_offset = log.append(part.records or b"")
-        except RefusedAppend as refusal:
-            result.error_code = refusal.code
-    return result
+        return
+    try:
+        batch = checked_batch(part.records or b"")
+        if batch.is_transactional:
+            _take_part(ask, (topic, part.index), batch)
+        result.base_offset = log.append(batch)
+    except RefusedAppend as refusal:
+        result.error_code = refusal.code
+
+
+def _take_part(ask: NodeAsk, partition: tuple[str, int], batch: RecordBatch) -> None:
+    """Demand that a partition is part of the transaction; from v12 on it comes to be (KIP-890).
+
+    Raises RefusedAppend.
+    """
+    name = ask.body.transactional_id or ""
+    state = ask.cluster.transactions.get(name)
+    if state is None or state.producer_id != batch.producer_id:
+        raise RefusedAppend(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if batch.producer_epoch != state.epoch:
+        raise RefusedAppend(ErrorCode.INVALID_PRODUCER_EPOCH)
+    if partition not in state.partitions and ask.version < 12:
+        raise RefusedAppend(ErrorCode.INVALID_TXN_STATE)
+    state.partitions.add(partition)
 
 
 def fetch(ask: NodeAsk) -> Response:
@@ -99,14 +133,20 @@ def fetch(ask: NodeAsk) -> Response:
     body, sessions = ask.body, ask.cluster.sessions
     # 1.
     is_incremental = body.session_epoch > 0
+    session = sessions.get(body.session_id, FetchSession())
     if is_incremental and body.session_id not in sessions:
         return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    wanted = _asked(ask, sessions[body.session_id] if is_incremental else {})
+    if is_incremental and body.session_epoch != session.epoch:
+        return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+    wanted = _asked(ask, session.parts if is_incremental else {})
     session_id = body.session_id if is_incremental else 0
+    if body.session_id and not is_incremental:
+        sessions.pop(body.session_id, None)
     if body.session_epoch == 0 and ask.version >= 7:
-        session_id = len(sessions) + 1
+        session_id = ask.cluster.next_session
+        ask.cluster.next_session += 1
     if session_id:
-        sessions[session_id] = wanted
+        sessions[session_id] = FetchSession(body.session_epoch + 1, wanted)
     # 2.
     parts = {key: _read(ask, key, *place) for key, place in wanted.items()}
     news = {key: part for key, part in parts.items() if part.records or part.error_code}
@@ -125,7 +165,11 @@ def _asked(ask: NodeAsk, known: FetchedParts) -> FetchedParts:
         found = ask.cluster.topic_by(topic.topic, topic.topic_id)
         name = found.name if found else str(topic.topic_id)
         for part in topic.partitions:
-            wanted[name, part.partition] = (part.fetch_offset, part.current_leader_epoch)
+            wanted[name, part.partition] = (
+                part.fetch_offset,
+                part.current_leader_epoch,
+                part.partition_max_bytes,
+            )
     for gone in ask.body.forgotten_topics_data:
         found = ask.cluster.topic_by(gone.topic, gone.topic_id)
         for index in gone.partitions:
@@ -133,7 +177,7 @@ def _asked(ask: NodeAsk, known: FetchedParts) -> FetchedParts:
     return wanted
 
 
-def _read(ask: NodeAsk, key: tuple[str, int], offset: int, epoch: int) -> PartitionData:
+def _read(ask: NodeAsk, key: tuple[str, int], offset: int, epoch: int, most: int) -> PartitionData:
     name, index = key
     log = ask.cluster.partition(ask.cluster.topics.get(name), index)
     result = PartitionData(partition_index=index, high_watermark=-1, records=b"")
@@ -153,7 +197,7 @@ def _read(ask: NodeAsk, key: tuple[str, int], offset: int, epoch: int) -> Partit
     if not result.error_code:
         result.high_watermark = result.last_stable_offset = log.end
         result.log_start_offset = log.start
-        result.records = log.read(offset)
+        result.records = log.read(offset, most)
     return result
 
 

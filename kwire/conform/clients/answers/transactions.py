@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from kwire.codec.declaration import Response
 from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
-from kwire.conform.clients.cluster import TransactionState
+from kwire.conform.clients.answers.groups import committed
+from kwire.conform.clients.cluster import MemberGroup, TransactionState
 from kwire.error_codes import ErrorCode
 from kwire.messages.a22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kwire.messages.a24_add_partitions_to_txn import (
@@ -26,6 +27,8 @@ from kwire.messages.a28_txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 
+OFFSETS_TOPIC = "__consumer_offsets"
+
 
 def init_producer_id(ask: NodeAsk) -> Response:
     """Give a producer id, or the next epoch of a transactional id."""
@@ -38,8 +41,12 @@ def init_producer_id(ask: NodeAsk) -> Response:
         cluster.producer_ids += 1
         known = TransactionState(cluster.producer_ids, epoch=-1)
         cluster.transactions[body.transactional_id] = known
+    elif body.producer_id >= 0 and (
+        error := _wrong_producer(known, body.producer_id, body.producer_epoch, ask.version < 4)
+    ):
+        return InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)
     known.epoch += 1
-    known.partitions.clear()
+    _end(ask, known, committed=False)
     return InitProducerIdResponse(producer_id=known.producer_id, producer_epoch=known.epoch)
 
 
@@ -68,7 +75,7 @@ def _add(
     state = ask.cluster.transactions.get(name)
     old = "v3_and_below_" if ask.version < 4 else ""
     producer = getattr(sender, f"{old}producer_id"), getattr(sender, f"{old}producer_epoch")
-    if state is None or (error := _wrong_producer(state, *producer)):
+    if state is None or (error := _wrong_producer(state, *producer, ask.version < 2)):
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING if state is None else error
     state.partitions |= {(topic.name, index) for topic in topics for index in topic.partitions}
     return ErrorCode.NONE
@@ -91,12 +98,24 @@ def _results(
 
 def add_offsets(ask: NodeAsk) -> Response:
     """Let a group's offsets take part."""
-    return AddOffsetsToTxnResponse(error_code=_wrong_sender(ask))
+    error = _wrong_sender(ask)
+    if not error:
+        state = ask.cluster.transactions[ask.body.transactional_id]
+        state.partitions.add((OFFSETS_TOPIC, 0))
+    return AddOffsetsToTxnResponse(error_code=error)
 
 
 def txn_offset_commit(ask: NodeAsk) -> Response:
     """Take offsets as part of the transaction; the group is not looked at."""
+    body = ask.body
     error = _wrong_sender(ask)
+    if not error:
+        state = ask.cluster.transactions[body.transactional_id]
+        for wanted in body.topics:
+            topic = ask.cluster.topic_by(wanted.name, wanted.topic_id)
+            for part in wanted.partitions if topic else ():
+                name = topic.name if topic else ""
+                state.offsets[body.group_id, name, part.partition_index] = committed(part)
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
@@ -119,28 +138,50 @@ def end_txn(ask: NodeAsk) -> Response:
     if error := _wrong_sender(ask):
         return EndTxnResponse(error_code=error)
     state = ask.cluster.transactions[ask.body.transactional_id]
-    state.ended.append(ask.body.committed)
-    state.partitions.clear()
+    is_repeated = not state.partitions and state.ended[-1:] == [ask.body.committed]
+    if not state.partitions and not is_repeated and ask.version < 5:
+        return EndTxnResponse(error_code=ErrorCode.INVALID_TXN_STATE)
+    _end(ask, state, committed=ask.body.committed)
     if ask.version < 5:
         return EndTxnResponse()
     state.epoch += 1
     return EndTxnResponse(producer_id=state.producer_id, producer_epoch=state.epoch)
 
 
+def _end(ask: NodeAsk, state: TransactionState, *, committed: bool) -> None:
+    """Write the markers of what is under way, and give a commit's offsets to their groups."""
+    if not state.partitions:
+        return
+    for topic, index in sorted(state.partitions):
+        log = ask.cluster.partition(ask.cluster.topics.get(topic), index)
+        if log is not None:
+            log.mark(state.producer_id, state.epoch, committed)
+    for (group, topic, index), offset in state.offsets.items() if committed else ():
+        ask.cluster.groups.setdefault(group, MemberGroup()).offsets[topic, index] = offset
+    state.ended.append(committed)
+    state.partitions.clear()
+    state.offsets.clear()
+
+
 def _wrong_sender(ask: NodeAsk) -> ErrorCode:
     state = ask.cluster.transactions.get(ask.body.transactional_id)
     if state is None:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    return _wrong_producer(state, ask.body.producer_id, ask.body.producer_epoch)
+    return _wrong_producer(state, ask.body.producer_id, ask.body.producer_epoch, ask.version < 2)
 
 
-def _wrong_producer(state: TransactionState, producer_id: int, epoch: int) -> ErrorCode:
+def _wrong_producer(
+    state: TransactionState, producer_id: int, epoch: int, is_old: bool
+) -> ErrorCode:
+    """Return the error of another producer. is_old: of a version that has no PRODUCER_FENCED."""
     if producer_id != state.producer_id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    return ErrorCode.NONE if epoch == state.epoch else ErrorCode.PRODUCER_FENCED
+    if epoch == state.epoch:
+        return ErrorCode.NONE
+    return ErrorCode.INVALID_PRODUCER_EPOCH if is_old else ErrorCode.PRODUCER_FENCED
 
 
-ANSWERS: NodeAnswers = {
+COORDINATED: NodeAnswers = {
     InitProducerIdRequest: init_producer_id,
     AddPartitionsToTxnRequest: add_partitions,
     AddOffsetsToTxnRequest: add_offsets,
