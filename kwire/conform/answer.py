@@ -10,6 +10,8 @@ from kwire.net.frames import decode_response, encode_response
 from kwire.text.untrusted import harmless
 
 _CORRELATION_ID = struct.Struct(">i")
+_SHOWN = 8
+"""Bytes from the first that differs on."""
 
 
 _OTHERS = {
@@ -44,7 +46,7 @@ def read_answer(frame: bytes, key: int, version: int, correlation_id: int) -> Re
     1. The correlation id is the request's.
     2. The body can be read, and nothing is left over.
     3. It can be written again. Other bytes with the same meaning are legal (KIP-482: a sender may
-       write a tagged field that has its default), and `is_own_encoding` says so.
+       write a tagged field that has its default), and `own_encoding` says where.
     """
     # 1.
     if len(frame) < _CORRELATION_ID.size:
@@ -66,4 +68,13 @@ def read_answer(frame: bytes, key: int, version: int, correlation_id: int) -> Re
     except EncodeError as error:
         return Reaction(frame=frame, decoded=decoded, problem=str(error))
     is_own = again != frame and not decoded.header.unknown_tags
-    return Reaction(frame=frame, decoded=decoded, is_own_encoding=is_own)
+    text = _difference(frame, again) if is_own else ""
+    return Reaction(frame=frame, decoded=decoded, own_encoding=text)
+
+
+def _difference(frame: bytes, again: bytes) -> str:
+    """Return where two encodings of an answer part: `0001 from byte 12 on, where Kafka has 01`."""
+    pairs = enumerate(zip(frame, again, strict=False))
+    at = next((at for at, pair in pairs if pair[0] != pair[1]), min(len(frame), len(again)))
+    came, kafka = (data[at : at + _SHOWN].hex() or "nothing" for data in (frame, again))
+    return f"{came} from byte {at} on, where Kafka has {kafka}"

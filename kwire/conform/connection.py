@@ -17,7 +17,7 @@ from kwire.conform.answer import no_frame_text, part_text, read_answer
 from kwire.conform.expectation import first_error
 from kwire.conform.reaction import ENDINGS, ConnectionState, Reaction
 from kwire.conform.transcript import Transcript
-from kwire.conform.vocabulary import Deviation, Skipped
+from kwire.conform.vocabulary import BrokenAnswer, Deviation, Skipped
 from kwire.errors import UnsupportedVersion
 from kwire.messages.registry import api_name
 from kwire.net.address import Address
@@ -219,7 +219,8 @@ class CheckedConnection:
         reaction = await self.exchange(request, version, patience=timeout)
         if reaction.body is None or reaction.problem:
             assert type(request).key is not None
-            raise Deviation(f"an answer to {api_name(type(request).key or 0)}", str(reaction))
+            end = BrokenAnswer if reaction.problem else Deviation
+            raise end(f"an answer to {api_name(type(request).key or 0)}", str(reaction))
         return reaction.body
 
     async def ask_coordinator(self, request: Request, version: int | None = None) -> Any:
@@ -256,7 +257,7 @@ class CheckedConnection:
         """Return the next frame without its size; None if nothing comes, `state` says why.
 
         smallest: 0 where a frame may be empty, as a token of SASL behind a handshake of v0.
-        Raises Deviation for bytes that are no frame, and for a frame of which a part is missing.
+        Raises BrokenAnswer for bytes that are no frame, and for a frame of which a part is missing.
         """
         came = bytearray()
         seconds = self._seconds(patience)
@@ -265,7 +266,7 @@ class CheckedConnection:
                 await self._receive_up_to(4, came)
                 size = int.from_bytes(came, "big", signed=True)
                 if not smallest <= size <= FRAME_LIMIT:
-                    raise Deviation("a frame", await self._no_frame(bytes(came)))
+                    raise BrokenAnswer("a frame", await self._no_frame(bytes(came)))
                 await self._receive_up_to(4 + size, came)
             self.state = ConnectionState.OPEN
         except EOFError:
@@ -284,7 +285,7 @@ class CheckedConnection:
         if came:
             silent = self.state is ConnectionState.SILENT
             part = part_text(bytes(came)) + (f", no more within {seconds:.3g} s" if silent else "")
-            raise Deviation("a frame", f"{part}, {ENDINGS[self.state]}")
+            raise BrokenAnswer("a frame", f"{part}, {ENDINGS[self.state]}")
         return None
 
     def _seconds(self, patience: float | None) -> float:

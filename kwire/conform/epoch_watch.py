@@ -19,7 +19,7 @@ from kwire.conform.run_check import run_check, why_not_run
 from kwire.conform.server import MOVE_TIMEOUT
 from kwire.conform.target import Target
 from kwire.conform.transcript import Transcript
-from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Skipped
+from kwire.conform.vocabulary import Deviation, Skipped
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.net.address import Address
@@ -46,7 +46,7 @@ class EpochWatch:
             return await run_check(check, self.target)
         before = await self.epoch()
         first = await run_check(check, self.target)
-        if first.verdict is not ConformanceVerdict.FAIL:
+        if not first.deviates:
             return first
         now = await self.settled_epoch()
         if now is None or now == before:

@@ -11,7 +11,7 @@ import msgspec
 
 from kwire.codec.declaration import Response
 from kwire.conform.reaction import ConnectionState, Reaction, error_text
-from kwire.conform.vocabulary import ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import BrokenAnswer, ConformanceVerdict, Deviation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,8 @@ def answers(
     the request's. text: a further demand in words; lacks: returns what in a response is against
     it, such as `key 18 before key 3`, empty if nothing is.
     """
+
+    assert not text or lacks, "a demand in words has evidence that names what is against it"
 
     def fault(reaction: Reaction) -> str:
         came = reaction_text(reaction)
@@ -172,7 +174,8 @@ def judge(reaction: Reaction, expected: Expectation, differs: Expectation | None
         return
     legal = differs is not None and differs.holds(reaction)
     verdict = ConformanceVerdict.DIFFERS if legal else ConformanceVerdict.FAIL
-    raise Deviation(expected.text, came, verdict)
+    is_broken = reaction.problem and ConnectionState.OPEN in expected.connection
+    raise (BrokenAnswer if is_broken else Deviation)(expected.text, came, verdict)
 
 
 def reaction_text(reaction: Reaction) -> str:

@@ -33,15 +33,15 @@ class Reaction:
 
     frame: the answer without its size, None if none came. decoded: None if there is no answer or
     it cannot be read. problem: why an answer is not one: unreadable, wrong correlation id, bytes
-    left over, not writable. is_own_encoding: True if it can be read, and Kafka writes the same in
-    other bytes. connection: OPEN as long as nothing else is known. waited: how long, and
-    after how many bytes, if it was silent.
+    left over, not writable. own_encoding: where it has other bytes than Kafka's with
+    the same meaning, empty if it has none. connection: OPEN as long as nothing else is known.
+    waited: how long, and after how many bytes, if it was silent.
     """
 
     frame: bytes | None = None
     decoded: ResponseFrame | None = None
     problem: str = ""
-    is_own_encoding: bool = False
+    own_encoding: str = ""
     connection: ConnectionState = ConnectionState.OPEN
     waited: str = ""
 

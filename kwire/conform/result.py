@@ -44,6 +44,11 @@ class CheckResult:
         return max(self.answer, self.connection_verdict, key=lambda verdict: verdict.rank)
 
     @property
+    def deviates(self) -> bool:
+        """True if what came is not what the check demands."""
+        return self.verdict in (ConformanceVerdict.DIFFERS, ConformanceVerdict.FAIL)
+
+    @property
     def is_suspect(self) -> bool:
         """True if the server may have died of it: it ended a connection, or was not as expected."""
         return self.verdict.is_bad or self.connection is not ConnectionState.OPEN
@@ -54,7 +59,7 @@ class CheckResult:
         if self.members:
             return [result for member in self.members for result in member.silences]
         is_silent = any(chunk.silent for chunk in self.chunks)
-        return [self] if is_silent and self.verdict is ConformanceVerdict.FAIL else []
+        return [self] if is_silent and self.deviates else []
 
     def repeated(self, again: CheckResult, note: str) -> CheckResult:
         """Return the result of another run, or with that of some of a family's members.

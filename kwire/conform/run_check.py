@@ -3,6 +3,8 @@
 1. What the server has not, or the user has not allowed, is SKIPPED.
 2. The check ends by itself, or at its time limit; then its connection is looked at.
 3. Whatever the end was, a cancelled run's too, what the check created is removed.
+4. Where only Apache Kafka's code has the sentence, the server DIFFERS: it may answer otherwise, and
+   end the connection, but not in silence, and not with what is no answer.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from kwire.conform.result import CheckResult, of_family, skipped
 from kwire.conform.server import Server
 from kwire.conform.target import Target
 from kwire.conform.vocabulary import (
+    BrokenAnswer,
     ConformanceVerdict,
     Deviation,
     Informed,
@@ -32,7 +35,11 @@ from kwire.errors import KwireError, UnsupportedVersion
 CHECK_LIMIT = 60.0
 """Seconds for one check, or one member of a family."""
 
-PASS, FAIL = ConformanceVerdict.PASS, ConformanceVerdict.FAIL
+PASS, DIFFERS, FAIL = (
+    ConformanceVerdict.PASS,
+    ConformanceVerdict.DIFFERS,
+    ConformanceVerdict.FAIL,
+)
 
 
 def why_not_run(check: Check, target: Target) -> str:
@@ -62,7 +69,7 @@ async def run_check(
     if reason := why_not_run(check, target):
         return skipped(check.id, reason)
     if check.members is None:
-        return await _run(check.id, check.run, target)
+        return await _run(check.id, check.run, target, check.source.is_habit)
     try:
         members = tuple(check.members(Server(target)))
     except Skipped as end:
@@ -73,28 +80,34 @@ async def run_check(
 
     async def run_member(member_id: str, run: Run) -> CheckResult:
         async with gate:
-            return await _run(f"{check.id}/{member_id}", run, target)
+            return await _run(f"{check.id}/{member_id}", run, target, check.source.is_habit)
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(run_member(member.id, member.run)) for member in members]
     return of_family(check.id, [task.result() for task in tasks])
 
 
-async def _run(check_id: str, run: Run, target: Target) -> CheckResult:
+async def _run(check_id: str, run: Run, target: Target, is_habit: bool) -> CheckResult:
     server = Server(target)
     began = time.monotonic()
     try:
         # 2.
-        result = await _outcome(check_id, run, server)
+        result = await _outcome(check_id, run, server, is_habit)
         state = await server.probe()
     finally:
         # 3.
         await _to_its_end(server.close())
     allowed = state is ConnectionState.OPEN or state in server.allowed_ends
+    ended = DIFFERS if is_habit and state.ended else FAIL
+    # 4.
+    answer, end = result.answer, PASS if allowed else ended
+    if target.as_java:
+        answer, end = (FAIL if verdict is DIFFERS else verdict for verdict in (answer, end))
     return replace(
         result,
+        answer=answer,
         connection=state,
-        connection_verdict=PASS if allowed else FAIL,
+        connection_verdict=end,
         left_behind=tuple(server.left_behind),
         seconds=time.monotonic() - began,
         chunks=tuple(server.transcript.chunks),
@@ -111,7 +124,7 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-async def _outcome(check_id: str, run: Run, server: Server) -> CheckResult:
+async def _outcome(check_id: str, run: Run, server: Server, is_habit: bool) -> CheckResult:
     """Run it, and make a verdict of any end that it has: no server may end a run by its answers."""
     result = CheckResult(id=check_id, answer=PASS)
     seconds = CHECK_LIMIT * server.target.slowness
@@ -120,7 +133,10 @@ async def _outcome(check_id: str, run: Run, server: Server) -> CheckResult:
         async with limit:
             await run(server)
     except Deviation as end:
-        return replace(result, answer=end.verdict, expected=end.expected, came=end.came)
+        # 4.
+        differs = is_habit and end.verdict is FAIL and not isinstance(end, BrokenAnswer)
+        verdict = DIFFERS if differs else end.verdict
+        return replace(result, answer=verdict, expected=end.expected, came=end.came)
     except Skipped as end:
         return skipped(check_id, str(end))
     except Informed as end:

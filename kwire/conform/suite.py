@@ -47,7 +47,7 @@ class SuiteOptions:
     the id of the cluster on which checks may change what they cannot take back; None to run none
     of these. read_only: create nothing. clean: remove what other runs have left, too, which may be
     under way. limit: seconds for the checks. patience: seconds after which the server counts as
-    silent; None to measure it first.
+    silent; None to measure it first. as_java: what DIFFERS from Apache Kafka is FAIL.
     """
 
     ids: tuple[str, ...] = ()
@@ -59,6 +59,7 @@ class SuiteOptions:
     restart: Restart | None = None
     limit: float = RUN_LIMIT
     patience: float | None = None
+    as_java: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,7 @@ async def run_suite(
         return _not_kafka(address, options, checks, first, on_start, on_result)
     if options.patience is not None:
         target = replace(target, slowness=options.patience / PATIENCE)
+    target = replace(target, as_java=options.as_java)
     # 3.
     check_cluster(target, options.cluster)
     # 4.

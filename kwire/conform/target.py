@@ -39,6 +39,7 @@ class Target:
     topics: how many the cluster has that are not internal, None if unknown. ends_early: True if it
     ends the connection at what comes after ApiVersions, as a listener does that wants a login.
     slowness: 1 for a server that answers at once; the times of checks are multiplied by it.
+    as_java: True if it has to be like Apache Kafka: what DIFFERS is then FAIL.
     """
 
     address: Address
@@ -51,6 +52,7 @@ class Target:
     topics: int | None = None
     ends_early: bool = False
     slowness: float = 1.0
+    as_java: bool = False
 
 
 async def examine_target(

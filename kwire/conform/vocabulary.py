@@ -6,12 +6,30 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
 
+class SentenceClass(Enum):
+    """The weight of a sentence.
+
+    SPECIFICATION: a KIP, the protocol guide or an RFC has it. SCHEMA: the schema of a message.
+    JAVA: only Apache Kafka's code; a server that does otherwise DIFFERS.
+    """
+
+    SPECIFICATION = "specification"
+    SCHEMA = "schema"
+    JAVA = "java"
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceSource:
     """A place where a sentence comes from; as text `KIP-511, Public Interfaces`."""
 
     title: str
     section: str = ""
+    sentence_class: SentenceClass = SentenceClass.SPECIFICATION
+
+    @property
+    def is_habit(self) -> bool:
+        """True if no document has the sentence."""
+        return self.sentence_class is SentenceClass.JAVA
 
     def __str__(self) -> str:
         return f"{self.title}, {self.section}" if self.section else self.title
@@ -22,9 +40,14 @@ def kip(number: int, section: str = "") -> SentenceSource:
     return SentenceSource(f"KIP-{number}", section)
 
 
+def rfc(number: int, section: str) -> SentenceSource:
+    """Return a section of a Request for Comments."""
+    return SentenceSource(f"RFC {number}", section)
+
+
 def schema(name: str, field: str = "") -> SentenceSource:
     """Return what a message's schema says of itself or of a field."""
-    return SentenceSource(f"schema of {name}", field)
+    return SentenceSource(f"schema of {name}", field, SentenceClass.SCHEMA)
 
 
 def guide(section: str) -> SentenceSource:
@@ -34,7 +57,7 @@ def guide(section: str) -> SentenceSource:
 
 def kafka(place: str) -> SentenceSource:
     """Return what Apache Kafka does, where no document says it; place: its class and method."""
-    return SentenceSource("Apache Kafka", place)
+    return SentenceSource("Apache Kafka", place, SentenceClass.JAVA)
 
 
 class ServerRole(Enum):
@@ -91,16 +114,22 @@ class ConformanceVerdict(Enum):
 class Deviation(Exception):
     """Ends a check: what the server did is not what the check demands.
 
-    expected, came: texts for the report, `error 35 UNSUPPORTED_VERSION`.
+    expected, came: texts for the report, `error 35 UNSUPPORTED_VERSION`. came is the evidence: it
+    is never empty, and never what was expected.
     """
 
     def __init__(
         self, expected: str, came: str, verdict: ConformanceVerdict = ConformanceVerdict.FAIL
     ) -> None:
+        assert came not in ("", expected), f"a verdict without evidence: {expected!r}, {came!r}"
         self.expected = expected
         self.came = came
         self.verdict = verdict
         super().__init__(f"expected {expected}, came {came}")
+
+
+class BrokenAnswer(Deviation):
+    """Ends a check: what came is no answer, whatever was asked. No habit: it is FAIL."""
 
 
 class Skipped(Exception):

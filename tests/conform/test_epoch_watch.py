@@ -9,7 +9,7 @@ from kwire.conform.result import ConformanceRun
 from kwire.conform.runner import run_checks
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import ConformanceVerdict as V
-from kwire.conform.vocabulary import Deviation, kafka
+from kwire.conform.vocabulary import Deviation, guide
 from kwire.messages.a55_describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
@@ -48,7 +48,7 @@ async def run_with(
         epoch = coming.pop(0) if len(coming) > 1 else coming[0]
         return described(epoch, voters)
 
-    @scenario("It holds.", kafka("a test"))
+    @scenario("It holds.", guide("a test"))
     async def check(server: Server) -> None:
         nonlocal runs
         runs += 1

@@ -86,3 +86,14 @@ def test_an_end_of_the_connection_is_told_once() -> None:
         connection_verdict=FAIL,
     )
     assert reaction_text(check_part(closed)).count("closed") == 1
+
+
+@pytest.mark.parametrize("came", ["", "one cluster id"])
+def test_there_is_no_verdict_without_evidence(came: str) -> None:
+    with pytest.raises(AssertionError, match="without evidence"):
+        Deviation("one cluster id", came)
+
+
+def test_a_demand_in_words_has_evidence() -> None:
+    with pytest.raises(AssertionError, match="evidence"):
+        answers(0, text="in the order of the keys")

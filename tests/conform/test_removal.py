@@ -9,7 +9,7 @@ from kwire.conform.checks.topics.creating import create
 from kwire.conform.expectation import expect_error
 from kwire.conform.run_check import run_check
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kafka
+from kwire.conform.vocabulary import guide
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.messages.a10_find_coordinator import (
     Coordinator,
@@ -39,7 +39,7 @@ from kwire.net.frames import RequestFrame
 from scripted_node import SILENCE, Raw, ScriptedNode
 from tests.support.conform.mortal_node import target_of
 
-SOURCE = kafka("a test")
+SOURCE = guide("a test")
 HANDSHAKE = SaslHandshakeRequest(mechanism="PLAIN")
 
 

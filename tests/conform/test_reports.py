@@ -211,3 +211,19 @@ def test_two_runs_differ_in_members() -> None:
         SECOND_ID,
     ]
     assert not list(differences(bad(), bad()))
+
+
+def test_failed_checks_in_which_the_same_came_after_one_api_have_a_cause() -> None:
+    listed = Chunk(sent=True, peer="a:1", data=bytes.fromhex("0000000800100004000000ff"), size=12)
+    same = [
+        replace(FAILED, id=name, came="no answer", chunks=(listed,))
+        for name in (FIRST_ID, THIRD_ID)
+    ]
+    other_api = replace(FAILED, id="versions/kip-35/4", came="no answer")
+    of_members = of_family(SECOND_ID, [replace(same[0], id=f"{SECOND_ID}/v1")])
+    (cause,) = document(*same, other_api, of_members).causes
+    assert (cause.api, cause.came) == ("ListGroups", "no answer")
+    assert cause.checks == (FIRST_ID, THIRD_ID, SECOND_ID)
+    assert document(*same, other_api).causes[0].checks == (FIRST_ID, THIRD_ID)
+    differs = replace(same[1], answer=V.DIFFERS, connection_verdict=V.DIFFERS)
+    assert document(same[0], other_api, differs).causes == ()

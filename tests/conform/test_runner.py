@@ -19,7 +19,7 @@ from kwire.conform.server import Server
 from kwire.conform.suite import SuiteOptions, run_suite
 from kwire.conform.target import examine_target
 from kwire.conform.vocabulary import ConformanceVerdict as V
-from kwire.conform.vocabulary import Informed, Need, Skipped, kafka
+from kwire.conform.vocabulary import Informed, Need, Skipped, guide
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse
 from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
 from kwire.messages.a16_list_groups import ListGroupsRequest, ListGroupsResponse
@@ -29,7 +29,7 @@ from scripted_node import SILENCE, Raw, Script, ScriptedNode, SlowScript
 from tests.support.conform.mortal_node import MortalNode, target_of
 from tests.support.virtual_time import in_virtual_time
 
-SOURCE = kafka("a test")
+SOURCE = guide("a test")
 ALIVE: dict[type[Request], Script] = {
     SaslHandshakeRequest: lambda frame: SaslHandshakeResponse(mechanisms=("PLAIN",)),
     MetadataRequest: lambda frame: MetadataResponse(brokers=[], topics=[]),

@@ -13,6 +13,7 @@ from kwire.cli.output import Output, OutputForm
 from kwire.conform.registry import check_of
 from kwire.conform.report.document import BytesPart, CheckPart, check_part
 from kwire.conform.report.text import reaction_text
+from kwire.conform.sources import address_of
 from kwire.conform.suite import SuiteOptions
 from kwire.errors import InvalidValue
 from kwire.messages.registry import api_name
@@ -26,7 +27,7 @@ def show(address: Address, options: SuiteOptions, check_id: str, *, as_json: boo
     run = run_with_progress(address, options, RunUnderWay())
     result = next((result for result in run if result.id == check.id), run.results[0])
     whole = check_part(result, check)
-    chosen = _chosen(whole, check_id)
+    chosen = chosen_member(whole, check_id)
     part = msgspec.structs.replace(chosen, sentence=whole.sentence, source=whole.source)
     show_part(part, as_json=as_json)
 
@@ -36,25 +37,30 @@ def show_part(part: CheckPart, *, as_json: bool, requests_come: bool = False) ->
     if as_json:
         Output(OutputForm.JSON).print_document(msgspec.to_builtins(part))
     else:
-        typer.echo(f"{part.id}  {part.sentence}\n{part.source}\n{harmless(reaction_text(part))}")
-        _show_chunks(part.bytes, requests_come)
+        typer.echo(f"{part.id}  {part.sentence}\n{part.source}\n{part.address}")
+        typer.echo(harmless(reaction_text(part)))
+        show_chunks(part.bytes, requests_come=requests_come)
     if part.verdict.is_bad:
         raise typer.Exit(1)
 
 
-def _chosen(part: CheckPart, check_id: str) -> CheckPart:
+def chosen_member(part: CheckPart, check_id: str) -> CheckPart:
     """Return the member of a family that the id names, else the first of the worst."""
     if not part.members:
         return part
     if check_id == part.id:
-        return next(member for member in part.members if member.verdict is part.verdict)
+        return part.worst
     for member in part.members:
         if member.id == check_id:
             return member
     raise InvalidValue(f"the server offers no {check_id}")
 
 
-def _show_chunks(chunks: tuple[BytesPart, ...], requests_come: bool) -> None:
+def show_chunks(chunks: tuple[BytesPart, ...], *, requests_come: bool = False) -> None:
+    """Print bytes of both directions, decoded, with the commands that send or decode them again.
+
+    requests_come: they are a client's, which kwire answers.
+    """
     requests: RequestIds = {}
     for chunk in chunks:
         if chunk.probe:

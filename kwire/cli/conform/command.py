@@ -50,7 +50,7 @@ def conform(options: ConformOptions) -> None:
         return
     if options.execute or options.wait:
         raise WrongUsage("--exec and --wait belong to --client.")
-    if options.list_checks or options.diff or options.saved:
+    if any(_offline_forms(options)):
         _offline(options)
         return
     profile = read_profile(options.settings.profile)
@@ -139,20 +139,36 @@ def _suite_options(options: ConformOptions, ids: tuple[str, ...], profile: Profi
         restart=restart_by(options.restart) if options.restart else None,
         limit=options.time_limit or RUN_LIMIT,
         patience=options.patience,
+        as_java=options.as_java,
+    )
+
+
+def _offline_forms(options: ConformOptions) -> tuple[bool, ...]:
+    """Return which of the forms that ask no server are asked for."""
+    return (
+        options.list_checks,
+        options.explain is not None,
+        options.kip is not None,
+        bool(options.diff),
+        bool(options.saved),
     )
 
 
 def _offline(options: ConformOptions) -> None:
     """Do what needs no server: list, compare, report again. Raises WrongUsage."""
-    from kwire.cli.conform import files
+    from kwire.cli.conform import explain, files
 
-    if [options.list_checks, bool(options.diff), bool(options.saved)].count(True) > 1:
-        raise WrongUsage("--list, --diff and --from exclude each other.")
+    if sum(_offline_forms(options)) > 1:
+        raise WrongUsage("--list, --explain, --kip, --diff and --from exclude each other.")
     with usage_errors():
         if options.list_checks:
             files.list_checks(options.words, as_json=options.as_json)
         elif options.words:
-            raise WrongUsage("--diff and --from ask no server, and run no checks.")
+            raise WrongUsage("--explain, --kip, --diff and --from ask no server: no words.")
+        elif options.explain is not None:
+            explain.explain(options.explain)
+        elif options.kip is not None:
+            explain.show_kip(options.kip, options.html, as_json=options.as_json)
         elif options.diff:
             files.compare(*options.diff, as_json=options.as_json)
         else:

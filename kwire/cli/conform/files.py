@@ -12,10 +12,12 @@ from kwire.cli.conform.options import ConformOptions
 from kwire.cli.errors import WrongUsage
 from kwire.cli.output import Column, Output, OutputForm, Table, text_columns
 from kwire.conform.check import Check
+from kwire.conform.recorded import check_since
 from kwire.conform.registry import select
 from kwire.conform.report.comparison import RunDifference, differences
 from kwire.conform.report.document import CheckPart, read_document
 from kwire.conform.report.text import reaction_text
+from kwire.conform.sources import address_of
 from kwire.conform.vocabulary import Need, ServerRole
 from kwire.text.untrusted import harmless
 
@@ -24,6 +26,7 @@ def list_checks(ids: Sequence[str], *, as_json: bool) -> None:
     """Print checks with their needs, sentences and sources. Raises InvalidValue."""
     columns = [
         *text_columns("id", "role", "needs", "sentence", "source"),
+        *(Column(key=key, wide=True) for key in ("class", "since", "address")),
         Column(key="family", wide=True),
     ]
     form = OutputForm.JSON if as_json else OutputForm.TABLE
@@ -37,6 +40,9 @@ def _row(check: Check) -> dict[str, Any]:
         "needs": [_need_text(need) for need in Need if need in check.needs],
         "sentence": check.sentence,
         "source": str(check.source),
+        "class": check.source.sentence_class.value,
+        "since": check_since(check),
+        "address": address_of(check.source),
         "family": check.members is not None,
     }
 

@@ -71,6 +71,19 @@ class ConformOptions:
         " 30, ten times the slowest of its first answers. Of a client: the seconds that it may take"
         " for a case, by default 60.",
     )
+    as_java: bool = flag(
+        "--as-java", help="The server has to be as Apache Kafka: what DIFFERS is FAIL."
+    )
+    explain: str | None = option(
+        "--explain",
+        metavar="ID",
+        help="Show a check: source, class, and what Kafka answered. Ask no server.",
+    )
+    kip: int | None = option(
+        "--kip",
+        metavar="NUMBER",
+        help="Show a KIP's sentences with the verdicts of Kafka's releases, as a page with --html.",
+    )
     hex_id: str | None = option(
         "--hex", metavar="ID", help="Run one check, and print its bytes, decoded."
     )

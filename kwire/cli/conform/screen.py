@@ -40,6 +40,8 @@ NAMES_SHOWN = 4
 """Ids of one line that stand for many."""
 
 _INDENT = " " * 10
+NAME_WIDTH = 11
+"""Columns of the name of a detail."""
 
 
 def show_run(document: RunDocument, expectations: Expectations, *, verbose: bool) -> None:
@@ -57,9 +59,7 @@ def show_run(document: RunDocument, expectations: Expectations, *, verbose: bool
             if verbose or loud:
                 for line in _check_lines(check, expectations, document):
                     typer.echo(line)
-        for line in _same_lines(checks):
-            typer.echo(line)
-    for line in _skipped_lines(document):
+    for line in (*_cause_lines(document), *_skipped_lines(document)):
         typer.echo(line)
     for line in _summary(document, expectations):
         typer.echo(line)
@@ -93,24 +93,23 @@ def _check_lines(
 ) -> Iterator[str]:
     judgement = expectations.judge(check)
     verdict = typer.style(f"{check.verdict.value:7}", fg=COLOURS[check.verdict])
-    yield from _behind(f"  {verdict} {check.id}  ", check.sentence, len(check.id) + 12)
+    yield from behind(f"  {verdict} {check.id}  ", check.sentence, len(check.id) + 12)
     passed = check.verdict is ConformanceVerdict.PASS and not judgement.is_unexpected
     if passed and not check.left_behind:
         return
     for name, text in _details(check, expectations, document):
-        yield from _behind(f"{_INDENT}{typer.style(f'{name:11}', dim=True)}", harmless(text), 21)
+        label = typer.style(f"{name:{NAME_WIDTH}}", dim=True)
+        yield from behind(f"{_INDENT}{label}", harmless(text), len(_INDENT) + NAME_WIDTH)
 
 
-def _same_lines(checks: list[CheckPart]) -> Iterator[str]:
-    """Yield a line for checks of a section in which the server did the same: one cause, maybe."""
-    ids: dict[str, list[str]] = {}
-    for check in checks:
-        if check.verdict is ConformanceVerdict.FAIL and check.came:
-            ids.setdefault(check.came, []).append(check.id.rpartition("/")[2])
-    for came, numbers in ids.items():
-        if len(numbers) > 1:
-            text = f"{', '.join(numbers)} came to the same, perhaps by one cause: {came}"
-            yield from _behind(f"  {len(numbers)} FAIL  ", harmless(text), 10)
+def _cause_lines(document: RunDocument) -> Iterator[str]:
+    """Yield a line for each cause that several failed checks may have."""
+    if document.causes:
+        yield ""
+    for cause in document.causes:
+        came = f"{cause.api}: {cause.came}" if cause.api else cause.came
+        text = f"perhaps of one cause: {_names(cause.checks)}; {harmless(came)}"
+        yield from behind(f"{len(cause.checks):4} FAIL  ", text, 10)
 
 
 def _details(
@@ -118,6 +117,8 @@ def _details(
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines about a check that did not pass, each with its name."""
     yield "source", check.source
+    if check.address:
+        yield "address", check.address
     if check.expected:
         yield "expected", check.expected
         yield "came", check.came
@@ -136,13 +137,7 @@ def _details(
     if check.verdict.is_bad or check.verdict is ConformanceVerdict.DIFFERS:
         server = document.server
         of = f"--client --exec {shlex.quote(server.address)}" if server.role == "client" else ""
-        yield "bytes", f"kwire conform {of or server.address} --hex {_one_of(check)}"
-
-
-def _one_of(check: CheckPart) -> str:
-    """Return the id whose bytes are of interest: of a family the first of the worst."""
-    worst = (member.id for member in check.members if member.verdict is check.verdict)
-    return next(worst, check.id)
+        yield "bytes", f"kwire conform {of or server.address} --hex {check.worst.id}"
 
 
 def _skipped_lines(document: RunDocument) -> Iterator[str]:
@@ -154,10 +149,13 @@ def _skipped_lines(document: RunDocument) -> Iterator[str]:
     if reasons:
         yield ""
     for reason, ids in reasons.items():
-        shown = ", ".join(ids[:NAMES_SHOWN])
-        more = f" and {len(ids) - NAMES_SHOWN} more" if len(ids) > NAMES_SHOWN else ""
-        text = f"{harmless(reason)}: {shown}{more}"
-        yield from _behind(typer.style(f"{len(ids):4} SKIPPED ", dim=True), text, 13)
+        text = f"{harmless(reason)}: {_names(ids)}"
+        yield from behind(typer.style(f"{len(ids):4} SKIPPED ", dim=True), text, 13)
+
+
+def _names(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - NAMES_SHOWN} more" if len(ids) > NAMES_SHOWN else ""
+    return f"{', '.join(ids[:NAMES_SHOWN])}{more}"
 
 
 def _summary(document: RunDocument, expectations: Expectations) -> Iterator[str]:
@@ -178,7 +176,7 @@ def _summary(document: RunDocument, expectations: Expectations) -> Iterator[str]
             yield f"{_number(outside)} of the expectations {were} not part of this run."
 
 
-def _behind(start: str, text: str, indent: int) -> Iterator[str]:
+def behind(start: str, text: str, indent: int) -> Iterator[str]:
     """Yield text behind its start, in lines that fit."""
     for number, line in enumerate(wrapped(text, indent)):
         yield f"{start if number == 0 else ' ' * indent}{line}"

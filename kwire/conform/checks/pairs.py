@@ -78,9 +78,10 @@ async def _ask(key: int, version: int, server: Server) -> Any:
 async def _exact(key: int, version: int, server: Server) -> None:
     connection, body = await _prepare(key, version, server)
     reaction = await connection.exchange(body, version, patience=10)
-    judge(reaction, answers(text="byte for byte as its schema has it"))
-    if reaction.is_own_encoding:
-        raise Deviation("the bytes that Kafka writes", "others", ConformanceVerdict.DIFFERS)
+    judge(reaction, answers())
+    if reaction.own_encoding:
+        came, differs = reaction.own_encoding, ConformanceVerdict.DIFFERS
+        raise Deviation("the bytes that Kafka writes", came, differs)
 
 
 async def _twice(key: int, version: int, server: Server) -> None:
@@ -162,7 +163,7 @@ SECTION[3] = family(
 )
 SECTION[4] = family(
     "Error codes are those of Kafka's table.",
-    guide("Error codes"),
+    guide("Error Codes"),
     pairs(_known_codes, last_only=True),
 )
 SECTION[5] = family(

@@ -16,6 +16,7 @@ from kwire.conform.check import Check
 from kwire.conform.connection import PATIENCE
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.result import CheckResult, ConformanceRun
+from kwire.conform.sources import address_of
 from kwire.conform.target import Target
 from kwire.conform.transcript import Chunk
 from kwire.conform.vocabulary import ConformanceVerdict, SentenceSource
@@ -45,6 +46,7 @@ class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A check, or a member of a family, with both verdicts. seconds: the time it took.
 
     answer: the verdict on what was answered; connection_verdict: on what became of the connection.
+    sentence_class: specification, schema or java. address: of the source.
     """
 
     id: str
@@ -54,6 +56,8 @@ class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     connection_verdict: ConformanceVerdict
     sentence: str = ""
     source: str = ""
+    sentence_class: str = ""
+    address: str = ""
     expected: str = ""
     came: str = ""
     reason: str = ""
@@ -73,6 +77,29 @@ class CheckPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         text = f"the connection is {self.connection.value}"
         is_said = self.came.endswith(f", {text}")
         return text if self.connection_verdict.is_bad and not is_said else ""
+
+    @property
+    def worst(self) -> CheckPart:
+        """The first of a family's members with its verdict; a check that is none itself."""
+        return next((part for part in self.members if part.verdict is self.verdict), self)
+
+    @property
+    def last_api(self) -> str:
+        """The name of the API that was asked last; empty if nothing was."""
+        sent = [part.hex for part in self.bytes if part.sent and not part.probe]
+        keys = [int(text[8:12], 16) for text in sent if len(text) >= 16]
+        return api_name(keys[-1]) if keys else ""
+
+
+class CausePart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Failed checks of one cause, perhaps: asked for one API, the server did the same.
+
+    came: in all of them. api: of their last requests.
+    """
+
+    api: str
+    came: str
+    checks: tuple[str, ...]
 
 
 class ServerPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -96,6 +123,7 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A run. name: of the server, as the user calls it. problem: why the run ended early.
 
     suspects: ids of checks during which the server died, and none of which it is known to die of.
+    causes: two failed checks or more that may have one.
     started_ms: ms since 1970. unexpected: ids that are not as the expectations have them; None
     without expectations.
     """
@@ -109,6 +137,7 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     suspects: tuple[str, ...]
     counts: dict[str, int]
     checks: tuple[CheckPart, ...]
+    causes: tuple[CausePart, ...] = ()
     unexpected: tuple[str, ...] | None = None
 
     def __iter__(self) -> Iterator[CheckPart]:
@@ -143,6 +172,7 @@ def document_of(
 ) -> RunDocument:
     """Return the document of a run. checks: those that were asked for. started: s since 1970."""
     by_id = {check.id: check for check in checks}
+    parts = tuple(check_part(result, by_id.get(result.id)) for result in run)
     return RunDocument(
         name=name or str(run.target.address),
         kwire=__version__,
@@ -152,8 +182,24 @@ def document_of(
         problem=run.problem,
         suspects=run.suspects,
         counts={verdict.value: run.counts[verdict] for verdict in ConformanceVerdict},
-        checks=tuple(check_part(result, by_id.get(result.id)) for result in run),
+        checks=parts,
+        causes=_causes(parts),
         unexpected=None if unexpected is None else tuple(unexpected),
+    )
+
+
+def _causes(parts: Sequence[CheckPart]) -> tuple[CausePart, ...]:
+    """Return the causes of two failed checks or more, the one of most checks first."""
+    ids: dict[tuple[str, str], list[str]] = {}
+    for part in parts:
+        if part.verdict.is_bad and part.came:
+            worst = part.worst
+            ids.setdefault((worst.last_api, worst.came), []).append(part.id)
+    groups = sorted(ids.items(), key=lambda group: -len(group[1]))
+    return tuple(
+        CausePart(api=api, came=came, checks=tuple(names))
+        for (api, came), names in groups
+        if len(names) > 1
     )
 
 
@@ -165,8 +211,6 @@ def check_part(result: CheckResult, check: Sentence | None = None) -> CheckPart:
         answer=result.answer,
         connection=result.connection,
         connection_verdict=result.connection_verdict,
-        sentence=check.sentence if check else "",
-        source=str(check.source) if check else "",
         expected=result.expected,
         came=result.came,
         reason=result.reason,
@@ -175,7 +219,18 @@ def check_part(result: CheckResult, check: Sentence | None = None) -> CheckPart:
         # A family has its members' bytes: those of the whole would be one of theirs again.
         bytes=() if result.members else tuple(map(_bytes, result.chunks)),
         members=tuple(map(check_part, result.members)),
+        **(about(check) if check else {}),
     )
+
+
+def about(check: Sentence) -> dict[str, str]:
+    """Return what a part has of its check: the sentence, and where it comes from."""
+    return {
+        "sentence": check.sentence,
+        "source": str(check.source),
+        "sentence_class": check.source.sentence_class.value,
+        "address": address_of(check.source),
+    }
 
 
 def _bytes(chunk: Chunk) -> BytesPart:

@@ -37,6 +37,7 @@ class MatrixRow:
     id: str
     sentence: str
     source: str
+    address: str
     cells: tuple[MatrixCell, ...]
 
     @property
@@ -111,6 +112,7 @@ def _sections(
                 id=check_id,
                 sentence=known[check_id].sentence,
                 source=known[check_id].source,
+                address=known[check_id].address,
                 cells=tuple(
                     _cell(checks.get(check_id), judge)
                     for checks, judge in zip(parts, judges, strict=True)

@@ -45,7 +45,7 @@ def _add_case(suite: Element, check: CheckPart, judgement: Judgement) -> None:
         died = check.verdict is ConformanceVerdict.DIED
         end = SubElement(case, "error" if died else "failure", message=text)
         end.set("type", check.verdict.value)
-        end.text = f"{text}\n{check.source}"
+        end.text = f"{text}\n{check.source}\n{check.address}"
     elif check.verdict is ConformanceVerdict.SKIPPED or judgement.is_expected_deviation:
         SubElement(case, "skipped", message=text)
     if check.verdict is ConformanceVerdict.PASS and not judgement.is_unexpected:

@@ -148,7 +148,7 @@ SECTION[15] = sends(
 )
 SECTION[16] = sends(
     "A number of tagged fields above 2^31 is refused, or taken for a negative one.",
-    kafka("RequestHeaderData.read"),
+    kafka("RequestHeader.parse"),
     tagged(uvarint((1 << 32) - 1)),
     REFUSED,
     stays_silent(),

@@ -16,13 +16,21 @@ from kwire.conform.checks.security.sasl import (
 from kwire.conform.expectation import expect
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need, SentenceSource, kafka, kip
+from kwire.conform.vocabulary import (
+    ConformanceVerdict,
+    Deviation,
+    Need,
+    SentenceSource,
+    kafka,
+    kip,
+    rfc,
+)
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.net.sasl import Mechanism
 
 SECTION = CheckSection("security/plain", "The mechanism PLAIN")
 
-_RFC = SentenceSource("RFC 4616", "2. PLAIN SASL Mechanism")
+_RFC = rfc(4616, "2. PLAIN SASL Mechanism")
 _WRONG = f"\0{NOBODY}\0{WRONG_PASSWORD}".encode()
 
 

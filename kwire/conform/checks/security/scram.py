@@ -19,15 +19,15 @@ from kwire.conform.checks.security.sasl import (
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kip
+from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kip, rfc
 from kwire.error_codes import ErrorCode
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.net.sasl import Mechanism
 
 SECTION = CheckSection("security/scram", "The mechanisms SCRAM-SHA-256 and SCRAM-SHA-512")
 
-_RFC = SentenceSource("RFC 5802", "5.1. SCRAM Attributes")
-_HEADER = SentenceSource("RFC 5802", "6. Channel Binding")
+_RFC = rfc(5802, "5.1. SCRAM Attributes")
+_HEADER = rfc(5802, "6. Channel Binding")
 BOTH = (Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512)
 _NONCE = "kwireconform"
 _LEAST = 4096

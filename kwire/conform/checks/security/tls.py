@@ -9,14 +9,14 @@ from kwire.conform.check import Check, CheckSection, scenario
 from kwire.conform.checks.security.tls_session import client_hello, open_session
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kafka, kip
+from kwire.conform.vocabulary import Deviation, Need, Skipped, kafka, kip, rfc
 from kwire.net.negotiation import api_versions_request
 
 SECTION = CheckSection("security/tls", "TLS")
 
-_OLD = SentenceSource("RFC 8996", "Deprecating TLS 1.0 and TLS 1.1")
-_TLS = SentenceSource("RFC 8446", "5. Record Protocol")
-_FAREWELL = SentenceSource("RFC 8446", "6.1. Closure Alerts")
+_OLD = rfc(8996, "Deprecating TLS 1.0 and TLS 1.1")
+_TLS = rfc(8446, "5. Record Protocol")
+_FAREWELL = rfc(8446, "6.1. Closure Alerts")
 _ALERT, _HANDSHAKE = b"\x15", b"\x16"
 TLS_10, TLS_11, TLS_12 = b"\x03\x01", b"\x03\x02", b"\x03\x03"
 HTTP = b"GET / HTTP/1.1\r\nHost: kwire-conform\r\n\r\n"
@@ -103,7 +103,7 @@ async def _(server: Server) -> None:
     await session.expect_ended()
 
 
-@SECTION.check(9, kafka("ssl.client.auth"), needs=Need.TLS)
+@SECTION.check(9, kafka("BrokerSecurityConfigs, ssl.client.auth"), needs=Need.TLS)
 async def _(server: Server) -> None:
     """A client without the certificate that is asked for is disconnected."""
     session = await open_session(server, with_certificate=False)

@@ -82,7 +82,7 @@ SECTION[5] = exchange(
     kafka("ApiVersionsResponse"),
     send=api_versions_request(),
     expect=answers(ErrorCode.NONE, text="in the order of the keys", lacks=_disorder),
-    differs=answers(ErrorCode.NONE, text="in any order"),
+    differs=answers(ErrorCode.NONE),
 )
 
 
@@ -134,7 +134,7 @@ async def _(server: Server) -> None:
     """A connection may begin with a request other than ApiVersions."""
     body, version = first_request(server.target.versions)
     connection = await server.new_connection()
-    judge(await connection.exchange(body, version), answers(text="to the first request"))
+    judge(await connection.exchange(body, version), answers())
     expect_error(await connection.ask(api_versions_request(), 0), ErrorCode.NONE)
 
 
