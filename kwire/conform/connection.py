@@ -226,7 +226,7 @@ class CheckedConnection:
     async def ask_coordinator(self, request: Request, version: int | None = None) -> Any:
         """Ask a coordinator, again and again while it says that it is not ready, as clients do."""
         clock = asyncio.get_running_loop().time
-        end = clock() + ANSWER_TIMEOUT
+        end = clock() + self._seconds(ANSWER_TIMEOUT)
         while True:
             answer = await self.ask(request, version)
             if first_error(answer) not in _NOT_READY or clock() > end:

@@ -73,7 +73,7 @@ class EpochWatch:
     async def settled_epoch(self) -> int | None:
         """Return the leader's epoch once somebody leads, None if that takes too long."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(MOVE_TIMEOUT):
+            async with asyncio.timeout(MOVE_TIMEOUT * self.target.slowness):
                 while (epoch := await self.epoch()) is None:  # noqa: ASYNC110
                     await asyncio.sleep(_PAUSE)
                 return epoch
@@ -93,6 +93,7 @@ class EpochWatch:
                 transcript=Transcript(),
                 security=self.target.security,
                 timeout=_ASK_TIMEOUT,
+                slowness=self.target.slowness,
             )
         except (OSError, KwireError):
             return None

@@ -19,9 +19,10 @@ class CheckResult:
     """Both verdicts of a check or of a member of a family.
 
     answer: the verdict on what was answered. connection: what became of the connection, OPEN if
-    none was opened; connection_verdict: PASS or FAIL. expected, came: texts. reason: of SKIPPED,
-    INFO and DIED, and of a repetition. left_behind: what could not be removed. seconds: the time
-    it took. members: the results of a family's.
+    none was opened; connection_verdict: PASS, DIFFERS or FAIL. expected, came: texts. reason: of
+    SKIPPED, INFO and DIED, and of a repetition. out_of_time: True if what was waited for did not
+    come. left_behind: what could not be removed. seconds: the time it took. members: the results of
+    a family's.
     """
 
     id: str
@@ -31,6 +32,7 @@ class CheckResult:
     expected: str = ""
     came: str = ""
     reason: str = ""
+    out_of_time: bool = False
     left_behind: tuple[str, ...] = ()
     seconds: float = 0.0
     chunks: tuple[Chunk, ...] = ()
@@ -55,10 +57,10 @@ class CheckResult:
 
     @property
     def silences(self) -> Sequence[CheckResult]:
-        """The check, or the members of the family, that failed where nothing came in time."""
+        """The check, or the members of the family, that failed where something was too late."""
         if self.members:
             return [result for member in self.members for result in member.silences]
-        is_silent = any(chunk.silent for chunk in self.chunks)
+        is_silent = self.out_of_time or any(chunk.silent for chunk in self.chunks)
         return [self] if is_silent and self.deviates else []
 
     def repeated(self, again: CheckResult, note: str) -> CheckResult:

@@ -27,10 +27,11 @@ from kwire.conform.vocabulary import (
     Deviation,
     Informed,
     Need,
+    OutOfTime,
     ServerRole,
     Skipped,
 )
-from kwire.errors import KwireError, UnsupportedVersion
+from kwire.errors import EncodeError, KwireError, UnsupportedVersion
 
 CHECK_LIMIT = 60.0
 """Seconds for one check, or one member of a family."""
@@ -136,21 +137,24 @@ async def _outcome(check_id: str, run: Run, server: Server, is_habit: bool) -> C
         # 4.
         differs = is_habit and end.verdict is FAIL and not isinstance(end, BrokenAnswer)
         verdict = DIFFERS if differs else end.verdict
-        return replace(result, answer=verdict, expected=end.expected, came=end.came)
+        late = isinstance(end, OutOfTime)
+        return replace(
+            result, answer=verdict, expected=end.expected, came=end.came, out_of_time=late
+        )
     except Skipped as end:
         return skipped(check_id, str(end))
     except Informed as end:
         return replace(result, answer=ConformanceVerdict.INFO, reason=str(end))
-    except UnsupportedVersion as error:
+    except (UnsupportedVersion, EncodeError) as error:
         # A request of the check's own that this server does not take.
         return skipped(check_id, str(error))
     except (OSError, KwireError) as error:
         if limit.expired():
             expected = f"an end within {seconds:.3g} s"
-            return replace(result, answer=FAIL, expected=expected, came="no end")
-        silence = isinstance(error, TimeoutError) and "nobody answers in time"
-        came = silence or str(error) or type(error).__name__
-        return replace(result, answer=FAIL, expected="a connection", came=came)
+            return replace(result, answer=FAIL, expected=expected, came="no end", out_of_time=True)
+        late = isinstance(error, TimeoutError)
+        came = "nobody answers in time" if late else str(error) or type(error).__name__
+        return replace(result, answer=FAIL, expected="a connection", came=came, out_of_time=late)
     except Exception as error:
         last = server.transcript.last_answer
         # What a coroutine lacks in an iterator comes out of it as a RuntimeError.

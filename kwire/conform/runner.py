@@ -9,8 +9,8 @@
 4. The run ends at its time limit; what was not run is SKIPPED.
 5. If the run is cancelled, checks under way still remove what they created.
 6. A check that fails while the metadata quorum's leader changes is run once more.
-7. A check that fails because nothing came in time is repeated alone, with more patience, when the
-   others are done: a server that is slow under eight checks at once is not silent.
+7. A check that fails because something did not come in time is repeated alone, with more patience,
+   when the others are done: a server that is slow under eight checks at once is not silent.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ RESTART_LIMIT = 120.0
 MORE_PATIENCE = 5.0
 """The factor by which the patience grows for a check that is repeated alone."""
 MOST_REPEATED = 16
-"""Checks and members that are repeated: if more are silent, the server is silent, not slow."""
+"""Checks and members that are repeated in vain: if more are silent, the server is not slow."""
 
 OTHER_CLUSTER = "it changes what it cannot take back, and the server restarted as another cluster"
 
@@ -60,16 +60,17 @@ async def run_checks(
     restart: Restart | None = None,
     on_result: OnResult = lambda result: None,
     limit: float = RUN_LIMIT,
+    spent: float = 0.0,
     refuse: Callable[[Check], str] = lambda check: "",
 ) -> ConformanceRun:
     """Run checks against a server. on_result: called with each result as it comes.
 
-    limit: seconds. A check whose server died is called a second time with what is known then.
-    refuse: returns a reason for a check that is not to be run.
+    limit: seconds, of which some are spent. A check whose server died is called a second time with
+    what is known then. refuse: returns a reason for a check that is not to be run.
     """
     run = _RunState(target=target, restart=restart, on_result=on_result)
     began = time.monotonic()
-    end = asyncio.timeout(limit)
+    end = asyncio.timeout(limit - spent)
     # 4.
     with suppress(TimeoutError, _ServerDied):
         async with end, aclosing(run):
@@ -117,7 +118,7 @@ class _ServerDied(Exception):
 class _RunState:
     """A run under way. unseen: checks that ended since the server was last seen to answer.
 
-    repeated: checks and members that were silent; beyond MOST_REPEATED none is repeated.
+    in_vain: checks and members that were silent again; beyond MOST_REPEATED none is repeated.
     cluster_id: the server's at the start; a restart may bring another cluster.
     """
 
@@ -128,7 +129,7 @@ class _RunState:
     suspects: list[str] = field(default_factory=list)
     problem: str = ""
     unseen: dict[str, Check] = field(default_factory=dict)
-    repeated: int = 0
+    in_vain: int = 0
     watch: EpochWatch = field(init=False)
     cluster_id: str | None = field(init=False)
 
@@ -195,20 +196,24 @@ class _RunState:
         await self.look()
 
     async def repeat_if_silent(self, check: Check) -> None:
-        """Repeat a check that failed in silence, or those members of a family that did."""
-        first = self.results.get(check.id)
-        if first is None or not first.silences:
-            return
-        silent = {result.id for result in first.silences}
-        self.repeated += len(silent)
-        if self.repeated > MOST_REPEATED:
-            return
+        """Repeat a check that failed in silence, or those members of a family that did.
+
+        It goes on as long as it helps: a server that is slow answers then, a silent one does not.
+        """
+        result = self.results.get(check.id)
+        silent = [part.id for part in result.silences] if result is not None else []
         slowness = self.target.slowness * MORE_PATIENCE
         patient = replace(self.target, slowness=slowness)
-        again = await run_check(check, patient, None if silent == {check.id} else silent)
         note = f"repeated alone, with a patience of {PATIENCE * slowness:.3g} s"
-        self.unseen[check.id] = check
-        self.finish(first.repeated(again, note))
+        for start in range(0, len(silent), MOST_REPEATED):
+            if result is None or self.in_vain >= MOST_REPEATED:
+                return
+            some = silent[start : start + MOST_REPEATED]
+            again = await run_check(check, patient, None if some == [check.id] else some)
+            self.in_vain += len(again.silences)
+            result = result.repeated(again, note)
+            self.unseen[check.id] = check
+            self.finish(result)
 
     async def look(self) -> None:
         """See whether the server answers, and if it does not, find out of which check it died."""

@@ -16,7 +16,7 @@ from kwire.conform.group_members import empty_group
 from kwire.conform.reaction import ConnectionState, error_text
 from kwire.conform.target import Target
 from kwire.conform.transcript import Transcript
-from kwire.conform.vocabulary import Deviation, ServerRole, Skipped
+from kwire.conform.vocabulary import Deviation, OutOfTime, ServerRole, Skipped
 from kwire.error_codes import ErrorCode
 from kwire.errors import KwireError
 from kwire.messages.a02_list_offsets import (
@@ -186,7 +186,8 @@ class Server:
         answer = await (self._controller or connection).ask(request, version)
         # 2.
         clock = asyncio.get_running_loop().time
-        end = clock() + (MOVE_TIMEOUT if len(self.target.nodes) > 1 else 0.0)
+        patience = MOVE_TIMEOUT * self.target.slowness
+        end = clock() + (patience if len(self.target.nodes) > 1 else 0.0)
         while first_error(answer) == ErrorCode.NOT_CONTROLLER:
             address = self.target.nodes.get(await self._controller_id(connection))
             if address is not None and address != self.target.address:
@@ -334,7 +335,7 @@ class Server:
                     await asyncio.sleep(_PAUSE)
                 return value
         except TimeoutError:
-            raise Deviation(f"{what} within {limit:.3g} s", "none") from None
+            raise OutOfTime(f"{what} within {limit:.3g} s", "none") from None
 
     def allow(self, expected: Expectation, differs: Expectation | None = None) -> None:
         """Let the check leave its connection as these reactions do."""

@@ -46,7 +46,7 @@ class SuiteOptions:
     ids: of checks, or the beginnings of them; empty for all. role: None to find it out. cluster:
     the id of the cluster on which checks may change what they cannot take back; None to run none
     of these. read_only: create nothing. clean: remove what other runs have left, too, which may be
-    under way. limit: seconds for the checks. patience: seconds after which the server counts as
+    under way. limit: seconds for the run. patience: seconds after which the server counts as
     silent; None to measure it first. as_java: what DIFFERS from Apache Kafka is FAIL.
     """
 
@@ -103,7 +103,7 @@ async def run_suite(
     # 3.
     check_cluster(target, options.cluster)
     # 4.
-    leftovers = Leftovers() if options.read_only else await sweep(target, all_ages=options.clean)
+    leftovers = await _swept(target, options, began + options.limit)
     on_start(SuiteStart(target=target, checks=checks, first=first, leftovers=leftovers))
     on_result(first)
     # 5.
@@ -113,6 +113,7 @@ async def run_suite(
         restart=options.restart,
         on_result=on_result,
         limit=options.limit,
+        spent=time.monotonic() - began,
         refuse=lambda check: why_refused(check, options),
     )
     return replace(run, results=(first, *run.results), seconds=time.monotonic() - began)
@@ -166,6 +167,15 @@ async def _connect(address: Address) -> None:
         await writer.wait_closed()
 
 
+async def _swept(target: Target, options: SuiteOptions, end: float) -> Leftovers:
+    """Remove what other runs have left, if it is allowed, until the end by the monotonic clock."""
+    if not options.read_only:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(end - time.monotonic()):
+                return await sweep(target, all_ages=options.clean)
+    return Leftovers()
+
+
 async def _examine(address: Address, options: SuiteOptions) -> tuple[CheckResult, Target | None]:
     """Return the result of the first check, and the target if it passed."""
     transcript = Transcript()
@@ -173,7 +183,8 @@ async def _examine(address: Address, options: SuiteOptions) -> tuple[CheckResult
     expected = came = ""
     began = time.monotonic()
     try:
-        target = await examine_target(address, options.security, options.role, transcript)
+        async with asyncio.timeout(options.limit):
+            target = await examine_target(address, options.security, options.role, transcript)
     except Deviation as end:
         expected, came = end.expected, end.came
     except ssl.SSLCertVerificationError as error:

@@ -6,9 +6,12 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from kwire.conform.connection import PATIENCE, CheckedConnection
+from kwire.conform.expectation import expect_error
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.transcript import Transcript
 from kwire.conform.vocabulary import Deviation, ServerRole, Skipped
+from kwire.error_codes import ErrorCode
+from kwire.errors import EncodeError
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
@@ -71,13 +74,18 @@ async def examine_target(
     Raises Deviation if it does not answer ApiVersions, OSError, TimeoutError, BrokerError.
     """
     connection = await CheckedConnection.open(
-        address, versions=NO_VERSIONS, transcript=transcript or Transcript(), security=security
+        address,
+        versions=NO_VERSIONS,
+        transcript=transcript or Transcript(),
+        security=security,
+        timeout=EXAMINE_TIMEOUT,
     )
     try:
         # 1.
         clock = asyncio.get_running_loop().time
         slowest, began = 0.0, clock()
         answer = await connection.ask(api_versions_request(), 0, timeout=EXAMINE_TIMEOUT)
+        expect_error(answer, ErrorCode.NONE)
         versions = connection.versions = NodeApiVersions.of(answer)
         # 2.
         if role is None:
@@ -90,7 +98,7 @@ async def examine_target(
             slowest, began = max(slowest, clock() - began), clock()
             try:
                 target = await examine(target, connection)
-            except (Deviation, Skipped):
+            except (Deviation, Skipped, EncodeError):
                 if connection.state is not ConnectionState.OPEN:
                     return replace(target, ends_early=connection.state.ended)
         slowness = max(slowest, clock() - began) * ANSWERS_IN_PATIENCE / PATIENCE
@@ -129,7 +137,10 @@ async def _cluster(target: Target, connection: CheckedConnection) -> Target:
 
 
 async def _topics(target: Target, connection: CheckedConnection) -> Target:
-    answer = await connection.ask(MetadataRequest(topics=None), timeout=EXAMINE_TIMEOUT)
+    request = MetadataRequest(topics=None)
+    if connection.version_for(request) == 0:
+        request.topics = []  # which are all, in v0
+    answer = await connection.ask(request, timeout=EXAMINE_TIMEOUT)
     nodes = {node.node_id: Address(node.host, node.port) for node in answer.brokers}
     return replace(
         target,
@@ -154,7 +165,11 @@ async def _voters(target: Target, connection: CheckedConnection) -> Target:
 
 async def _voters_at(address: Address, target: Target) -> tuple[int, ...]:
     connection = await CheckedConnection.open(
-        address, versions=target.versions, transcript=Transcript(), security=target.security
+        address,
+        versions=target.versions,
+        transcript=Transcript(),
+        security=target.security,
+        timeout=EXAMINE_TIMEOUT,
     )
     try:
         return voter_ids(await connection.ask(quorum_request(), timeout=EXAMINE_TIMEOUT))

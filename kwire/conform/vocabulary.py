@@ -128,6 +128,10 @@ class Deviation(Exception):
         super().__init__(f"expected {expected}, came {came}")
 
 
+class OutOfTime(Deviation):
+    """Ends a check: what is waited for has not come. A server that is slow gets more time."""
+
+
 class BrokenAnswer(Deviation):
     """Ends a check: what came is no answer, whatever was asked. No habit: it is FAIL."""
 

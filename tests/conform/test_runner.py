@@ -363,3 +363,44 @@ async def test_a_slow_server_gets_the_time_that_it_needs() -> None:
         assert (run.results[0].verdict, run.results[0].reason) == (V.PASS, "")
         given = await run_suite(node.address, SuiteOptions(ids=("start",), patience=20.0))
     assert given.target.slowness == 10.0
+
+
+@in_virtual_time
+async def test_a_slow_server_is_repeated_as_long_as_that_helps() -> None:
+    many = section(*[impatient_list] * (MOST_REPEATED + 4))
+    async with ScriptedNode(ALIVE) as node:
+        node.slow_scripts[ListGroupsRequest] = busy(0, 4.0)
+        run = await run_checks(many, await target_of(node))
+    assert run.counts[V.PASS] == len(many)
+    assert all("repeated alone" in result.reason for result in run)
+
+
+@in_virtual_time
+async def test_what_does_not_come_in_time_is_repeated_with_more() -> None:
+    rounds = 0
+
+    @scenario("It comes late.", SOURCE)
+    async def late(server: Server) -> None:
+        nonlocal rounds
+        rounds += 1
+        connection = await server.connection()
+
+        async def comes() -> bool:
+            await connection.ask(ListGroupsRequest())
+            return server.target.slowness > 1
+
+        await server.wait_for("it", comes)
+
+    async with ScriptedNode(
+        {**ALIVE, ListGroupsRequest: lambda frame: ListGroupsResponse()}
+    ) as node:
+        run = await run_checks(section(late), await target_of(node))
+    assert (verdicts(iter(run)), rounds) == ([V.PASS], 2)
+
+
+@in_virtual_time
+async def test_the_limit_counts_what_is_spent_before() -> None:
+    async with ScriptedNode({**ALIVE, ListGroupsRequest: lambda frame: SILENCE}) as node:
+        run = await run_checks(section(deadly), await target_of(node), limit=100.0, spent=99.0)
+    assert run.seconds < 2
+    assert run.problem == "the time limit of 100 s is over"
