@@ -192,6 +192,12 @@ class CheckedConnection:
             name = api_name(request.key)
             raise Skipped(f"the server offers {name} up to v{highest}: this begins with v{version}")
 
+    def offered(self, request: type[Request]) -> list[int]:
+        """Return the versions of an API that both have. Raises Skipped if there are none."""
+        self.demand(request)
+        offered = self.versions.api_versions[request.key or 0]
+        return [version for version in request.versions if version in offered]
+
     async def send(self, data: bytes) -> None:
         """Send bytes as they are; what the server does with them is seen by reading."""
         self._transcript.add(self.peer, data, sent=True)

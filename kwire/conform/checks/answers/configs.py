@@ -1,0 +1,154 @@
+"""Whole answers about configurations."""
+
+from __future__ import annotations
+
+from kwire.conform.check import CheckSection
+from kwire.conform.checks.topics.creating import create, new_topic
+from kwire.conform.expectation import expect_error
+from kwire.conform.server import Server
+from kwire.conform.vocabulary import Need, ServerRole, schema
+from kwire.conform.whole_answer import (
+    ANYTHING,
+    FILLED,
+    expect_in_each_version,
+    expect_whole,
+    including,
+    one_of,
+)
+from kwire.error_codes import ErrorCode
+from kwire.messages import a33_alter_configs as replaced
+from kwire.messages import a44_incremental_alter_configs as altered
+from kwire.messages.a32_describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from kwire.messages.a74_list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+from kwire.messages.config_resource import ResourceType
+
+SECTION = CheckSection("answers/configs", "Configurations")
+
+_TOPIC_SOURCE, _BROKER_SOURCES = 1, (2, 3, 4, 5)
+_INT, _LONG = 3, 5
+_KEYS = ("retention.ms", "max.message.bytes")
+
+
+async def _topic(server: Server) -> str:
+    """Create a topic with a configuration of its own; return its name."""
+    topic = new_topic(server.name(), configs={"retention.ms": "7000"})
+    expect_error(await create(server, topic), ErrorCode.NONE)
+    await server.leader(topic.name)
+    return topic.name
+
+
+@SECTION.broker_check(1, schema("DescribeConfigsResponse"))
+async def _(server: Server) -> None:
+    """DescribeConfigs tells of each key its value, its sources and its type, in every version."""
+    name = await _topic(server)
+    own = DescribeConfigsSynonym(name="retention.ms", value="7000", source=_TOPIC_SOURCE)
+    configs = [
+        DescribeConfigsResourceResult(
+            name="retention.ms",
+            value="7000",
+            config_source=_TOPIC_SOURCE,
+            synonyms=including(own),
+            config_type=_LONG,
+            documentation=FILLED,
+        ),
+        DescribeConfigsResourceResult(
+            name="max.message.bytes",
+            value=FILLED,
+            is_default=ANYTHING,
+            config_source=one_of(*_BROKER_SOURCES),
+            synonyms=FILLED,
+            config_type=_INT,
+            documentation=FILLED,
+        ),
+    ]
+    result = DescribeConfigsResult(
+        resource_type=ResourceType.TOPIC, resource_name=name, configs=configs
+    )
+    wanted = DescribeConfigsResource(
+        resource_type=ResourceType.TOPIC, resource_name=name, configuration_keys=_KEYS
+    )
+    request = DescribeConfigsRequest(
+        resources=[wanted], include_synonyms=True, include_documentation=True
+    )
+    expected = DescribeConfigsResponse(results=[result])
+    await expect_in_each_version(await server.connection(), request, expected)
+
+
+@SECTION.check(2, schema("AlterConfigsResponse"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """AlterConfigs answers each resource once, by type and name, in every version."""
+    names = await _topic(server), server.name()
+    resources = [
+        replaced.AlterConfigsResource(
+            resource_type=ResourceType.TOPIC,
+            resource_name=name,
+            configs=[replaced.AlterableConfig(name="retention.ms", value="8000")],
+        )
+        for name in names
+    ]
+    expected = replaced.AlterConfigsResponse(
+        responses=[
+            replaced.AlterConfigsResourceResponse(
+                error_code=code, resource_type=ResourceType.TOPIC, resource_name=name
+            )
+            for name, code in zip(names, _CODES, strict=True)
+        ]
+    )
+    request = replaced.AlterConfigsRequest(resources=resources)
+    await expect_in_each_version(
+        await server.connection(), request, expected, server.ask_controller
+    )
+
+
+_CODES = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+@SECTION.check(3, schema("IncrementalAlterConfigsResponse"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """IncrementalAlterConfigs answers each resource once, by type and name, in every version."""
+    names = await _topic(server), server.name()
+    resources = [
+        altered.AlterConfigsResource(
+            resource_type=ResourceType.TOPIC,
+            resource_name=name,
+            configs=[altered.AlterableConfig(name="retention.ms", value="8000")],
+        )
+        for name in names
+    ]
+    expected = altered.IncrementalAlterConfigsResponse(
+        responses=[
+            altered.AlterConfigsResourceResponse(
+                error_code=code, resource_type=ResourceType.TOPIC, resource_name=name
+            )
+            for name, code in zip(names, _CODES, strict=True)
+        ]
+    )
+    request = altered.IncrementalAlterConfigsRequest(resources=resources)
+    await expect_in_each_version(
+        await server.connection(), request, expected, server.ask_controller
+    )
+
+
+@SECTION.check(4, schema("ListConfigResourcesResponse"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """ListConfigResources lists each broker once, by type and name."""
+    resources = [
+        ConfigResource(resource_name=str(node), resource_type=ResourceType.BROKER)
+        for node in server.target.nodes
+    ]
+    connection = await server.connection()
+    connection.demand_since(ListConfigResourcesRequest, 1)
+    request = ListConfigResourcesRequest(resource_types=(ResourceType.BROKER,))
+    answer = await connection.ask(request)
+    expect_whole(answer, ListConfigResourcesResponse(config_resources=resources), 1)

@@ -1,0 +1,301 @@
+"""Whole answers about groups: every field, in every version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.conform.check import CheckSection
+from kwire.conform.checks.groups.committed import new_offsets
+from kwire.conform.checks.groups.consumer import new_consumer
+from kwire.conform.checks.groups.member import (
+    ASSIGNMENT,
+    METADATA,
+    PROTOCOL,
+    TYPE,
+    WITH_INSTANCE,
+    new_member,
+    stable_member,
+)
+from kwire.conform.expectation import expect_error
+from kwire.conform.server import Server
+from kwire.conform.vocabulary import schema
+from kwire.conform.whole_answer import (
+    FILLED,
+    POSITIVE,
+    expect_in_each_version,
+    expect_whole,
+    including,
+    one_of,
+)
+from kwire.error_codes import ErrorCode
+from kwire.messages import a15_describe_groups as classic
+from kwire.messages import a69_consumer_group_describe as consumers
+from kwire.messages.a08_offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from kwire.messages.a09_offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from kwire.messages.a11_join_group import (
+    JoinGroupRequest,
+    JoinGroupResponse,
+    JoinGroupResponseMember,
+)
+from kwire.messages.a13_leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
+from kwire.messages.a14_sync_group import SyncGroupRequest, SyncGroupResponse
+from kwire.messages.a16_list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from kwire.messages.a42_delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+from kwire.messages.a47_offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+from kwire.messages.a68_consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+
+SECTION = CheckSection("answers/groups", "Groups and their offsets")
+
+_OFFSET, _METADATA = 5, "kwire"
+_BOTH = (0, 1)
+
+
+@SECTION.broker_check(1, schema("OffsetCommitResponse"))
+async def _(server: Server) -> None:
+    """OffsetCommit answers each partition once, under its topic, in every version."""
+    offsets = await new_offsets(server, partitions=2)
+    parts = [OffsetCommitResponsePartition(partition_index=partition) for partition in _BOTH]
+    topic = OffsetCommitResponseTopic(
+        name=offsets.topic, topic_id=offsets.topic_id, partitions=parts
+    )
+    for version in offsets.connection.offered(OffsetCommitRequest):
+        answer = await offsets.commit_partitions(_OFFSET, *_BOTH, version=version)
+        expect_whole(answer, OffsetCommitResponse(topics=[topic]), version)
+
+
+@SECTION.broker_check(2, schema("OffsetFetchResponse"))
+async def _(server: Server) -> None:
+    """OffsetFetch answers each partition once, as it was committed, in every version."""
+    offsets = await new_offsets(server, partitions=2)
+    expect_error(await offsets.commit_partitions(_OFFSET, *_BOTH, metadata=_METADATA), 0)
+    name, topic_id = offsets.topic, offsets.topic_id
+    asked = OffsetFetchRequestTopics(name=name, topic_id=topic_id, partition_indexes=_BOTH)
+    request = OffsetFetchRequest(
+        group_id=offsets.group,
+        topics=[OffsetFetchRequestTopic(name=name, partition_indexes=_BOTH)],
+        groups=[OffsetFetchRequestGroup(group_id=offsets.group, topics=[asked])],
+    )
+    values: dict[str, Any] = {"committed_offset": _OFFSET, "metadata": _METADATA}
+    topics = OffsetFetchResponseTopics(
+        name=name,
+        topic_id=topic_id,
+        partitions=[OffsetFetchResponsePartitions(partition_index=p, **values) for p in _BOTH],
+    )
+    before = OffsetFetchResponseTopic(
+        name=name,
+        partitions=[OffsetFetchResponsePartition(partition_index=p, **values) for p in _BOTH],
+    )
+    expected = OffsetFetchResponse(
+        topics=[before],
+        groups=[OffsetFetchResponseGroup(group_id=offsets.group, topics=[topics])],
+    )
+    await expect_in_each_version(offsets.connection, request, expected)
+
+
+@SECTION.broker_check(3, schema("JoinGroupResponse"))
+async def _(server: Server) -> None:
+    """JoinGroup tells the leader of generation, protocol and members, in every version."""
+    for instance_id in (None, server.name()):
+        member = await new_member(server, instance_id=instance_id)
+        generation = 0
+        for version in member.connection.offered(JoinGroupRequest):
+            if instance_id is not None and version < WITH_INSTANCE:
+                continue
+            answer = await member.joined(version)
+            generation += 1
+            own = JoinGroupResponseMember(
+                member_id=member.member_id, group_instance_id=instance_id, metadata=METADATA
+            )
+            expected = JoinGroupResponse(
+                generation_id=generation,
+                protocol_type=TYPE,
+                protocol_name=PROTOCOL,
+                leader=member.member_id,
+                member_id=FILLED,
+                members=[own],
+            )
+            expect_whole(answer, expected, version)
+            expect_error(await member.sync(), ErrorCode.NONE)
+
+
+@SECTION.broker_check(4, schema("SyncGroupResponse"))
+async def _(server: Server) -> None:
+    """SyncGroup answers with protocol and assignment, in every version."""
+    member = await stable_member(server)
+    expected = SyncGroupResponse(protocol_type=TYPE, protocol_name=PROTOCOL, assignment=ASSIGNMENT)
+    for version in member.connection.offered(SyncGroupRequest):
+        expect_whole(await member.sync(version), expected, version)
+
+
+@SECTION.broker_check(5, schema("LeaveGroupResponse"))
+async def _(server: Server) -> None:
+    """LeaveGroup answers each member once, by its ids, in every version."""
+    connection = await server.connection()
+    for version in connection.offered(LeaveGroupRequest):
+        instance_id = server.name() if version >= 3 else None
+        member = await new_member(server, instance_id=instance_id)
+        await member.joined()
+        gone = MemberResponse(member_id=member.member_id, group_instance_id=instance_id)
+        answer = await member.leave(version)
+        expect_whole(answer, LeaveGroupResponse(members=[gone]), version)
+
+
+@SECTION.broker_check(6, schema("DescribeGroupsResponse"))
+async def _(server: Server) -> None:
+    """DescribeGroups describes a stable group and its member, in every version."""
+    member = await stable_member(server, instance_id=server.name())
+    described = classic.DescribedGroupMember(
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        client_id=member.connection.client_id or "",
+        client_host=f"/{member.connection.own_host}",
+        member_metadata=METADATA,
+        member_assignment=ASSIGNMENT,
+    )
+    group = classic.DescribedGroup(
+        group_id=member.group,
+        group_state="Stable",
+        protocol_type=TYPE,
+        protocol_data=PROTOCOL,
+        members=[described],
+    )
+    request = classic.DescribeGroupsRequest(groups=(member.group,))
+    expected = classic.DescribeGroupsResponse(groups=[group])
+    await expect_in_each_version(member.connection, request, expected)
+
+
+@SECTION.broker_check(7, schema("ListGroupsResponse"))
+async def _(server: Server) -> None:
+    """ListGroups lists a stable group once, in every version."""
+    member = await stable_member(server)
+    group = ListedGroup(
+        group_id=member.group, protocol_type=TYPE, group_state="Stable", group_type="classic"
+    )
+    expected = ListGroupsResponse(groups=including(group))
+    await expect_in_each_version(member.connection, ListGroupsRequest(), expected)
+
+
+@SECTION.broker_check(8, schema("DeleteGroupsResponse"))
+async def _(server: Server) -> None:
+    """DeleteGroups answers each group once, in every version."""
+    offsets = await new_offsets(server)
+    missing = server.name()
+    results = [
+        DeletableGroupResult(group_id=offsets.group),
+        DeletableGroupResult(group_id=missing, error_code=ErrorCode.GROUP_ID_NOT_FOUND),
+    ]
+    for version in offsets.connection.offered(DeleteGroupsRequest):
+        expect_error(await offsets.commit(_OFFSET), ErrorCode.NONE)
+        request = DeleteGroupsRequest(groups_names=(offsets.group, missing))
+        answer = await offsets.connection.ask_coordinator(request, version)
+        expect_whole(answer, DeleteGroupsResponse(results=results), version)
+
+
+@SECTION.broker_check(9, schema("OffsetDeleteResponse"))
+async def _(server: Server) -> None:
+    """OffsetDelete answers each partition once, under its topic."""
+    offsets = await new_offsets(server, partitions=2)
+    expect_error(await offsets.commit_partitions(_OFFSET, *_BOTH), ErrorCode.NONE)
+    asked = [OffsetDeleteRequestPartition(partition_index=partition) for partition in _BOTH]
+    parts = [OffsetDeleteResponsePartition(partition_index=partition) for partition in _BOTH]
+    request = OffsetDeleteRequest(
+        group_id=offsets.group,
+        topics=[OffsetDeleteRequestTopic(name=offsets.topic, partitions=asked)],
+    )
+    topic = OffsetDeleteResponseTopic(name=offsets.topic, partitions=parts)
+    await expect_in_each_version(offsets.connection, request, OffsetDeleteResponse(topics=[topic]))
+
+
+@SECTION.broker_check(10, schema("ConsumerGroupHeartbeatResponse"))
+async def _(server: Server) -> None:
+    """ConsumerGroupHeartbeat gives a member id, epoch and partitions, in every version."""
+    offsets = await new_offsets(server, partitions=2)
+    part = TopicPartitions(topic_id=offsets.topic_id, partitions=_BOTH)
+    for version in offsets.connection.offered(ConsumerGroupHeartbeatRequest):
+        member = await new_consumer(server, topics=(offsets.topic,))
+        await member.joined(version)
+        await member.owns(2)
+        expected = ConsumerGroupHeartbeatResponse(
+            member_id=member.member_id,
+            member_epoch=member.epoch,
+            heartbeat_interval_ms=POSITIVE,
+            assignment=Assignment(topic_partitions=[part]),
+        )
+        full = await member.heartbeat(
+            version,
+            rebalance_timeout_ms=10_000,
+            subscribed_topic_names=member.topics,
+            topic_partitions=member.assignment,
+        )
+        expect_whole(full, expected, version)
+
+
+@SECTION.broker_check(11, schema("ConsumerGroupDescribeResponse"))
+async def _(server: Server) -> None:
+    """ConsumerGroupDescribe describes a group and its member, in every version."""
+    offsets = await new_offsets(server, partitions=2)
+    member = await new_consumer(server, topics=(offsets.topic,), instance_id=server.name())
+    await member.joined(rack_id="rack")
+    await member.owns(2)
+    await member.beat()
+    part = consumers.TopicPartitions(
+        topic_id=offsets.topic_id, topic_name=offsets.topic, partitions=_BOTH
+    )
+    described = consumers.Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack_id="rack",
+        member_epoch=member.epoch,
+        client_id=member.connection.client_id or "",
+        client_host=f"/{member.connection.own_host}",
+        subscribed_topic_names=member.topics,
+        subscribed_topic_regex=one_of(None, ""),
+        assignment=consumers.Assignment(topic_partitions=[part]),
+        target_assignment=consumers.Assignment(topic_partitions=[part]),
+        member_type=1,
+    )
+    group = consumers.DescribedGroup(
+        group_id=member.group,
+        group_state="Stable",
+        group_epoch=member.epoch,
+        assignment_epoch=member.epoch,
+        assignor_name="uniform",
+        members=[described],
+    )
+    await expect_in_each_version(
+        member.connection,
+        consumers.ConsumerGroupDescribeRequest(group_ids=(member.group,)),
+        consumers.ConsumerGroupDescribeResponse(groups=[group]),
+    )

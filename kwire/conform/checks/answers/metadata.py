@@ -1,0 +1,172 @@
+"""Whole answers about the cluster, its topics and its coordinators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.conform.check import CheckSection
+from kwire.conform.checks.topics.creating import create, new_topic, some_broker
+from kwire.conform.expectation import expect_error
+from kwire.conform.server import Server
+from kwire.conform.vocabulary import Need, ServerRole, schema
+from kwire.conform.whole_answer import (
+    A_TOPICS_OPERATIONS,
+    THE_CLUSTERS_OPERATIONS,
+    expect_in_each_version,
+    one_of,
+)
+from kwire.error_codes import ErrorCode
+from kwire.messages import a75_describe_topic_partitions as pages
+from kwire.messages.a03_metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kwire.messages.a10_find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from kwire.messages.a60_describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+SECTION = CheckSection("answers/metadata", "The cluster, its topics and its coordinators")
+
+_BOTH = (0, 1)
+
+
+async def _created(server: Server) -> Any:
+    """Create a topic of two partitions, each with its replica on one broker; return its part."""
+    broker = some_broker(server)
+    assigned = dict.fromkeys(_BOTH, (broker,))
+    topic = new_topic(server.name(), partitions=-1, replicas=-1, assignments=assigned)
+    answer = await create(server, topic)
+    expect_error(answer, ErrorCode.NONE)
+    for partition in _BOTH:
+        await server.leader(topic.name, partition)
+    return answer.topics[0]
+
+
+async def _brokers(server: Server) -> list[DescribeClusterBroker]:
+    """Return the brokers as the other API names them, of which Metadata is to tell the same."""
+    answer = await server.ask(DescribeClusterRequest())
+    brokers: list[DescribeClusterBroker] = answer.brokers
+    return brokers
+
+
+@SECTION.broker_check(1, schema("MetadataResponse"))
+async def _(server: Server) -> None:
+    """Metadata answers with brokers, cluster and a topic's partitions, in every version."""
+    topic, broker = await _created(server), some_broker(server)
+    partitions = [
+        MetadataResponsePartition(
+            partition_index=partition,
+            leader_id=broker,
+            leader_epoch=0,
+            replica_nodes=(broker,),
+            isr_nodes=(broker,),
+        )
+        for partition in _BOTH
+    ]
+    nodes = await _brokers(server)
+    brokers = [
+        MetadataResponseBroker(node_id=n.broker_id, host=n.host, port=n.port, rack=n.rack)
+        for n in nodes
+    ]
+    expected = MetadataResponse(
+        brokers=brokers,
+        cluster_id=server.cluster_id(),
+        controller_id=one_of(*(n.broker_id for n in nodes)),
+        topics=[
+            MetadataResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=partitions,
+                topic_authorized_operations=A_TOPICS_OPERATIONS,
+            )
+        ],
+        cluster_authorized_operations=THE_CLUSTERS_OPERATIONS,
+    )
+    request = MetadataRequest(
+        topics=[MetadataRequestTopic(name=topic.name)],
+        include_cluster_authorized_operations=True,
+        include_topic_authorized_operations=True,
+    )
+    await expect_in_each_version(await server.connection(), request, expected)
+
+
+@SECTION.broker_check(2, schema("DescribeTopicPartitionsResponse"))
+async def _(server: Server) -> None:
+    """DescribeTopicPartitions answers with a topic's partitions and where the next page begins."""
+    topic, broker = await _created(server), some_broker(server)
+    connection = await server.connection()
+    for shown in (_BOTH, _BOTH[:1]):
+        partitions = [
+            pages.DescribeTopicPartitionsResponsePartition(
+                partition_index=partition,
+                leader_id=broker,
+                leader_epoch=0,
+                replica_nodes=(broker,),
+                isr_nodes=(broker,),
+                eligible_leader_replicas=one_of(None, ()),
+                last_known_elr=one_of(None, ()),
+            )
+            for partition in shown
+        ]
+        described = pages.DescribeTopicPartitionsResponseTopic(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=partitions,
+            topic_authorized_operations=A_TOPICS_OPERATIONS,
+        )
+        following = pages.Cursor(topic_name=topic.name, partition_index=1)
+        expected = pages.DescribeTopicPartitionsResponse(
+            topics=[described], next_cursor=None if shown == _BOTH else following
+        )
+        request = pages.DescribeTopicPartitionsRequest(
+            topics=[pages.TopicRequest(name=topic.name)], response_partition_limit=len(shown)
+        )
+        await expect_in_each_version(connection, request, expected)
+
+
+@SECTION.check(3, schema("DescribeClusterResponse"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """DescribeCluster names the brokers that Metadata names, in every version."""
+    metadata = await server.ask(MetadataRequest(topics=[]))
+    brokers = [
+        DescribeClusterBroker(broker_id=b.node_id, host=b.host, port=b.port, rack=b.rack)
+        for b in metadata.brokers
+    ]
+    expected = DescribeClusterResponse(
+        cluster_id=metadata.cluster_id,
+        controller_id=one_of(*(b.broker_id for b in brokers)),
+        brokers=brokers,
+        cluster_authorized_operations=THE_CLUSTERS_OPERATIONS,
+    )
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    await expect_in_each_version(await server.connection(), request, expected)
+
+
+@SECTION.check(4, schema("FindCoordinatorResponse"), role=ServerRole.BROKER, needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """FindCoordinator answers a group's id with a broker that Metadata names, in every version."""
+    group = server.name()
+    await server.coordinator(group)
+    brokers = {broker.broker_id: broker for broker in await _brokers(server)}
+    node = one_of(*brokers)
+    host = one_of(*(broker.host for broker in brokers.values()))
+    port = one_of(*(broker.port for broker in brokers.values()))
+    expected = FindCoordinatorResponse(
+        node_id=node,
+        host=host,
+        port=port,
+        coordinators=[Coordinator(key=group, node_id=node, host=host, port=port)],
+    )
+    request = FindCoordinatorRequest(key=group, coordinator_keys=(group,))
+    await expect_in_each_version(await server.connection(), request, expected)

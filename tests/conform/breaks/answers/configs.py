@@ -1,0 +1,14 @@
+"""Breaks of `answers/configs`."""
+
+from breaking import Break, changes, sets
+from kwire.messages.a32_describe_configs import DescribeConfigsRequest
+from kwire.messages.a33_alter_configs import AlterConfigsRequest
+from kwire.messages.a44_incremental_alter_configs import IncrementalAlterConfigsRequest
+from kwire.messages.a74_list_config_resources import ListConfigResourcesRequest
+
+BREAKS: dict[int, Break] = {
+    1: changes(DescribeConfigsRequest, sets("results[0].configs[0].config_type", 3), only_for=3),
+    2: changes(AlterConfigsRequest, sets("responses[1].resource_name", "another"), only_for=1),
+    3: changes(IncrementalAlterConfigsRequest, sets("responses[0].resource_type", 4), only_for=0),
+    4: changes(ListConfigResourcesRequest, sets("config_resources[0].resource_type", 2)),
+}
