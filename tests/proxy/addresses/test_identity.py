@@ -5,13 +5,11 @@ what the broker is; a broker that is another refuses, through the proxy as witho
 """
 
 import asyncio
-import json
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
-import clients
 from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.net.address import Address
@@ -22,9 +20,8 @@ from kwire.proxy.addresses.rewrite_endpoints import RewriteEndpoints
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.summary import summarize
 from real_kafka import Cluster
+from tests.support.clients.task_outcome import run_task
 from tests.support.real_kafka.own_names import OwnNames
-
-PATIENCE = 120.0
 
 
 @dataclass
@@ -65,15 +62,12 @@ def identity(handshake: DecodedFlow) -> tuple[str | None, int]:
 async def test_kafkas_own_clients_name_the_node_and_are_not_refused(
     kafka440: Cluster, own_name: OwnNames
 ) -> None:
-    command = await asyncio.to_thread(clients.records_command)
     async with rewritten(kafka440) as here:
-        topic = own_name("records", at=kafka440.bootstrap_servers)
-        arguments = [*command, str(here.bootstrap), topic]
-        done = await asyncio.to_thread(
-            subprocess.run, arguments, capture_output=True, text=True, timeout=PATIENCE
-        )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == "a record"
+        name, bootstrap = own_name("records", at=kafka440.bootstrap_servers), str(here.bootstrap)
+        for task in ("produce", "group"):
+            work = partial(run_task, "java", bootstrap, task, topic=name, group=name)
+            outcome = await asyncio.to_thread(work)
+            assert outcome.exit_code == 0, outcome.errors
     assert (kafka440.cluster_id, 1) in map(identity, here.handshakes)
     for handshake in here.handshakes:
         response = handshake.response_as(ApiVersionsResponse)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from clients import application_command
+from clients.programs import application_command
 from real_kafka import Cluster, Launcher, Layout, RunningNode
 from tests.support.controller.live.admin_session import leader_of
 from tests.support.controller.live.controller_processes import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import IO, Any, Self
 
-from clients import tools_command
+from clients.programs import tools_command
 
 LATE = -1
 """The exit code of a run that takes too long."""
