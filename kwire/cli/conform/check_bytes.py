@@ -13,7 +13,6 @@ from kwire.cli.output import Output, OutputForm
 from kwire.conform.registry import check_of
 from kwire.conform.report.document import BytesPart, CheckPart, check_part
 from kwire.conform.report.text import reaction_text
-from kwire.conform.sources import address_of
 from kwire.conform.suite import SuiteOptions
 from kwire.errors import InvalidValue
 from kwire.messages.registry import api_name

@@ -16,7 +16,6 @@ from kwire.cli.event_loop import run
 from kwire.cli.output import Output, OutputForm, Table, text_columns
 from kwire.cli.screen import screen
 from kwire.conform.clients.case import ClientCase
-from kwire.conform.clients.report import client_document
 from kwire.conform.clients.run_case import (
     CLIENT_LIMIT,
     ClientByHand,
@@ -24,6 +23,7 @@ from kwire.conform.clients.run_case import (
     ClientUnderTest,
 )
 from kwire.conform.clients.suite import ClientRun, run_cases, select_cases
+from kwire.conform.report.client import client_document
 from kwire.conform.report.expected import ANY_VERDICT, read_expectations
 from kwire.conform.result import CheckResult, skipped
 from kwire.conform.runner import RUN_LIMIT
