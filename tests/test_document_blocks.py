@@ -106,6 +106,7 @@ PARSED_ONLY = {
     "docs/operators/explain.md": "its logs are the reader's: tests/quorum_story",
     "docs/emergencies.md": "disks that are lost: tests/test_emergencies.py runs it",
     "docs/engineers/conform.md": "a run takes a minute, and fails as the page shows: tests/conform",
+    "docs/engineers/conform-clients.md": "its clients are the reader's: tests/cli/conform",
     "docs/engineers/controller.md": "folders and users of nodes: tests/cli/controller",
     "docs/engineers/faults.md": "runs of minutes: tests/fault_lab",
     "docs/engineers/testing.md": "two brokers: tests/testing/test_examples.py runs it",
