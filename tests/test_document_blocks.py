@@ -109,6 +109,7 @@ PARSED_ONLY = {
     "docs/engineers/conform-clients.md": "its clients are the reader's: tests/cli/conform",
     "docs/engineers/controller.md": "folders and users of nodes: tests/cli/controller",
     "docs/engineers/faults.md": "runs of minutes: tests/fault_lab",
+    "docs/engineers/vectors.md": "an export of all: tests/vectors",
     "docs/engineers/testing.md": "two brokers: tests/testing/test_examples.py runs it",
     "docs/operators/doctor.md": "clusters that are broken in certain ways: tests/doctor",
     "docs/operators/exporter.md": "a service, and Prometheus: tests/cli/test_exporter.py",

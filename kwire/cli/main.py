@@ -22,6 +22,7 @@ from kwire.cli.lazy import lazy_group
 COMMANDS = {
     "decode": "kwire.cli.decode:decode",
     "protocol": "kwire.cli.protocol.commands:app",
+    "vectors": "kwire.cli.vectors:app",
     "quorum": "kwire.cli.quorum.commands:app",
     "groups": "kwire.cli.admin.groups:app",
     "topics": "kwire.cli.admin.topics:app",

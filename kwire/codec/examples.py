@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +16,7 @@ from kwire.codec.constructs import (
     INTEGERS,
     Blob,
     KafkaArray,
+    LengthPrefixed,
     NullableStruct,
     ObjectStruct,
     Records,
@@ -40,16 +43,22 @@ class ExampleKind(StrEnum):
     """The choice of the values of an example.
 
     DEFAULTS: what a new instance has. FILLED: two elements in arrays, a value of its own in every
-    field. EMPTY: null wherever it is allowed, else empty, 0 or false. EXTREMES: the lowest and the
-    highest integers by turns, long strings. UNKNOWN_TAGS: FILLED, with a tagged field of a later
-    version in every struct.
+    field. NULLS: null wherever it is allowed, else as EMPTY. EMPTY: nothing in strings and arrays,
+    0 and false. LOWEST, HIGHEST: of all numbers, in arrays of one element, with long strings.
+    UNKNOWN_TAGS: FILLED, with a tagged field of a later version in every struct.
     """
 
     DEFAULTS = "defaults"
     FILLED = "filled"
+    NULLS = "nulls"
     EMPTY = "empty"
-    EXTREMES = "extremes"
+    LOWEST = "lowest"
+    HIGHEST = "highest"
     UNKNOWN_TAGS = "unknown-tags"
+
+
+_NOTHING = (ExampleKind.NULLS, ExampleKind.EMPTY)
+_LIMITS = (ExampleKind.LOWEST, ExampleKind.HIGHEST)
 
 
 def examples(cls: type[Message], version: int) -> Iterator[tuple[ExampleKind, Message, bytes]]:
@@ -90,48 +99,57 @@ class _Filler:
             case ObjectStruct():
                 return self.struct(con)
             case NullableStruct():
-                return None if self.kind is ExampleKind.EMPTY else self._value(con.subcon, name)
+                return None if self.kind is ExampleKind.NULLS else self._value(con.subcon, name)
             case KafkaArray():
                 return self._array(con, name)
             case Text() | Blob():
                 return self._sized(con, name)
         self.count += 1
-        return self._scalar(con)
+        return self._scalar(con, name)
 
     def _array(self, con: KafkaArray, name: str) -> Any:
-        if self.kind is ExampleKind.EMPTY:
-            return None if con.nullable else con.make([])
-        size = 1 if self.kind is ExampleKind.EXTREMES else 2
+        if self.kind in _NOTHING:
+            return None if self._is_null(con) else con.make([])
+        size = 1 if self.kind in _LIMITS else 2
         return con.make([self._value(con.subcon, name) for _ in range(size)])
 
     def _sized(self, con: Text | Blob, name: str) -> Any:
         self.count += 1
-        if self.kind is ExampleKind.EMPTY:
-            return None if con.nullable else "" if isinstance(con, Text) else b""
+        if self.kind in _NOTHING:
+            return None if self._is_null(con) else "" if isinstance(con, Text) else b""
         if isinstance(con, Records):
             return BATCH
-        is_long = self.kind is ExampleKind.EXTREMES
+        is_long = self.kind in _LIMITS
         if isinstance(con, Text):
             # Two bytes of one letter: a length in letters is wrong.
             return "x" * LONG if is_long else f"{name}-{self.count}-ü"
         return bytes(LONG) if is_long else bytes((self.count % 256, 0, 255))
 
-    def _scalar(self, con: Construct) -> Any:
-        is_empty, is_extreme = (
-            self.kind is kind for kind in (ExampleKind.EMPTY, ExampleKind.EXTREMES)
-        )
+    def _is_null(self, con: LengthPrefixed) -> bool:
+        return con.nullable and self.kind is ExampleKind.NULLS
+
+    def _scalar(self, con: Construct, name: str) -> Any:
         if con is Flag:
-            return not is_empty
-        if con is Float64b:
-            return 0.0 if is_empty else self.count + 0.5
-        if isinstance(con, Uuid):
-            number = (1 << 128) - 1 if is_extreme else 0x0102_0304_0506_0708 << 64 | self.count
-            return UUID(int=0 if is_empty else number)
-        lowest, highest = RANGES[INTEGERS[con]]
-        if is_empty:
-            return 0
-        if is_extreme:
-            return (lowest, highest)[self.count % 2]
-        # The first byte is 1, so that the order of the bytes shows.
-        first = 1 << (highest.bit_length() - 1) // 8 * 8
-        return first + self.count % 100
+            return self.kind not in (*_NOTHING, ExampleKind.LOWEST)
+        lowest, highest = _range(con)
+        match self.kind:
+            case ExampleKind.NULLS | ExampleKind.EMPTY:
+                number = 0
+            case ExampleKind.LOWEST:
+                number = lowest
+            case ExampleKind.HIGHEST:
+                number = highest
+            case _ if con is Float64b:
+                return self.count + 0.5
+            case _ if name.endswith("error_code"):
+                number = 1 + self.count % 80  # one that Kafka has: some codecs know no other
+            case _:
+                # The first byte is 1, so that the order of the bytes shows.
+                number = (1 << (highest.bit_length() - 1) // 8 * 8) + self.count % 100
+        return UUID(int=number) if isinstance(con, Uuid) else number
+
+
+def _range(con: Construct) -> tuple[Any, Any]:
+    if con is Float64b:
+        return -math.inf, sys.float_info.max
+    return (0, (1 << 128) - 1) if isinstance(con, Uuid) else RANGES[INTEGERS[con]]

@@ -18,7 +18,6 @@ app = command_group(
     {
         "show": "kwire.cli.protocol.show:show",
         "diff": "kwire.cli.protocol.diff:diff",
-        "vectors": "kwire.cli.protocol.vectors:vectors",
     },
 )
 
