@@ -1,4 +1,4 @@
-"""Test vectors for authors of codecs: bytes, Kafka's JSON, and Kafka's verdict on mutants."""
+"""Test vectors for codecs: bytes, Kafka's JSON, its verdict on mutants."""
 
 from kwire.vectors.export import FolderNotEmpty, NotJudged, export_vectors
 
