@@ -62,6 +62,7 @@ lint: .venv/ready  ## style, types and the arrows between the rooms
 
 conformance: .venv/ready  ## kwire conform on every server that runs here, into build/conformance, SERVERS="kfake" for some; every check seen to fail
 	$(BIN)/python -m conformance $(SERVERS)
+	$(BIN)/python -m conformance --clients
 	$(BIN)/pytest -m "nightly or real" tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py tests/conform/checks/login
 
 vectors: .venv/ready  ## 100 instances of every message version, 40 mutants of each

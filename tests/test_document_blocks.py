@@ -124,6 +124,7 @@ PARSED_ONLY = {
     "docs/operators/shells.md": "shells of the reader's: tests/cli/test_completion_shells.py",
     "docs/operators/transactions.md": "a transaction that hangs: tests/cli/admin",
     "docs/reference/conformance.md": "results of runs: tests/conformance",
+    "docs/reference/conformance-clients.md": "results of runs: tests/conformance",
     "docs/reference/protocol.md": "jq, and files of any length: tests/cli/protocol",
     "docs/reference/proxy-check.md": "a service's file: tests/proxy/service",
 }

@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
+from clients.programs import PROGRAMS
 from conformance import results
+from conformance.clients import slug_of
 from conformance.pages import BEGIN, END, proxy_differences, server_page, with_rows
 from conformance.results import KEPT, PAGE, keep, last_result
 from conformance.servers import servers
@@ -119,8 +121,8 @@ def test_a_kept_result_has_the_bytes_that_explain_a_verdict(
     assert [len(part.hex) for part in failed.bytes] == [2 * KEPT] * 6
 
 
-def test_expectations_are_of_servers_of_the_matrix_and_can_be_read() -> None:
-    slugs = {peer.slug for peer in servers()}
+def test_expectations_are_of_the_matrices_and_can_be_read() -> None:
+    slugs = {*(peer.slug for peer in servers()), *map(slug_of, PROGRAMS)}
     for file in sorted(results.EXPECTATIONS.glob("*.yaml")):
-        assert file.stem in slugs, f"no server of the matrix is called {file.stem}"
+        assert file.stem in slugs, f"no server and no client is called {file.stem}"
         assert results.expectations_of(file.stem).verdicts
