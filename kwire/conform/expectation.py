@@ -158,11 +158,11 @@ def expect_equal(
     otherwise: the verdict on others, DIFFERS where any is legal.
     """
     if came not in allowed:
-        expected = " or ".join(map(_as_sent, allowed))
+        expected = " or ".join(map(as_sent, allowed))
         raise Deviation(f"{what} {expected}", f"{what} {came!r}", otherwise)
 
 
-def _as_sent(value: object) -> str:
+def as_sent(value: object) -> str:
     """Return a value as text, with error codes as the numbers that servers send."""
     return re.sub(r"<ErrorCode\.\w+: (-?\d+)>", r"\1", repr(value))
 

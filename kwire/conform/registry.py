@@ -33,7 +33,7 @@ SECTIONS = {
     "login": "answers effects",
     "share": "members sessions offsets",
     "streams": "members",
-    "answers": "metadata groups configs",
+    "answers": "metadata groups configs admin refusals access",
 }
 """The modules of each group of `kwire.conform.checks` with a SECTION, in the report's order."""
 

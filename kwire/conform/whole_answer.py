@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from kwire.codec.declaration import Group, Request, Response
 from kwire.conform.connection import CheckedConnection
+from kwire.conform.expectation import as_sent
 from kwire.conform.vocabulary import Deviation
 
 MessageType = TypeVar("MessageType", bound=Group)
@@ -73,7 +74,7 @@ def expect_whole(answer: Response, expected: Response, version: int) -> None:
     Deviation, which names the field.
     """
     for path, wanted, came in _differences(answer, expected, version, ""):
-        raise Deviation(f"v{version}: {path} {wanted!r}", f"v{version}: {path} {came!r}")
+        raise Deviation(f"v{version}: {path} {as_sent(wanted)}", f"v{version}: {path} {came!r}")
 
 
 async def expect_in_each_version(

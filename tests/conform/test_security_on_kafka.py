@@ -79,7 +79,7 @@ async def test_each_check_of_logins_and_tls_is_seen_to_fail(secure: SecureCluste
         for listener, credentials, listens_with in listeners
     ]
     # Those of logins without TLS are seen to fail on kwire's controllers, which costs less.
-    asked = select(["security", "login/answers/15", "login/effects/15"])
+    asked = select(["security", "answers/access", "login/answers/15", "login/effects/15"])
     checks = [c for c in asked if not c.id.startswith("security/plaintext")]
     gate = asyncio.Semaphore(8)
     problems = await asyncio.gather(*(seen(check, targets, gate) for check in checks))

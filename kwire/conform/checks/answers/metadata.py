@@ -7,12 +7,15 @@ from typing import Any
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic, some_broker
 from kwire.conform.expectation import expect_error
+from kwire.conform.quorum import describe_quorum
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, schema
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, schema
 from kwire.conform.whole_answer import (
     A_TOPICS_OPERATIONS,
     THE_CLUSTERS_OPERATIONS,
     expect_in_each_version,
+    expect_whole,
+    of_version,
     one_of,
 )
 from kwire.error_codes import ErrorCode
@@ -35,6 +38,7 @@ from kwire.messages.a60_describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from kwire.messages.endpoint_type import EndpointType
 
 SECTION = CheckSection("answers/metadata", "The cluster, its topics and its coordinators")
 
@@ -170,3 +174,34 @@ async def _(server: Server) -> None:
     )
     request = FindCoordinatorRequest(key=group, coordinator_keys=(group,))
     await expect_in_each_version(await server.connection(), request, expected)
+
+
+@SECTION.check(5, schema("DescribeClusterResponse"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A controller names the voters with their addresses, from v1 on."""
+    connection = await server.connection()
+    connection.demand(DescribeClusterRequest, EndpointType.CONTROLLER)
+    quorum = await describe_quorum(server)
+    if not all(quorum.listeners.get(voter) for voter in quorum.voters):
+        raise Skipped("the quorum tells no addresses of its voters")
+    brokers = [
+        DescribeClusterBroker(
+            broker_id=voter,
+            host=quorum.listeners[voter][0].host,
+            port=quorum.listeners[voter][0].port,
+        )
+        for voter in quorum.voters
+    ]
+    expected = DescribeClusterResponse(
+        endpoint_type=EndpointType.CONTROLLER,
+        cluster_id=server.cluster_id(),
+        controller_id=quorum.leader_id,
+        brokers=brokers,
+        cluster_authorized_operations=THE_CLUSTERS_OPERATIONS,
+    )
+    request = DescribeClusterRequest(
+        include_cluster_authorized_operations=True, endpoint_type=EndpointType.CONTROLLER
+    )
+    for version in connection.offered(DescribeClusterRequest)[1:]:
+        answer = await connection.ask(of_version(request, version), version)
+        expect_whole(answer, expected, version)

@@ -13,4 +13,5 @@ BREAKS: dict[int, Break] = {
     ),
     3: changes(DescribeClusterRequest, sets("brokers[0].port", 1), only_for=0),
     4: changes(FindCoordinatorRequest, sets("host", "elsewhere"), only_for=2),
+    5: changes(DescribeClusterRequest, sets("brokers[0].host", "elsewhere")),
 }

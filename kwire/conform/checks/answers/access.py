@@ -1,0 +1,224 @@
+"""Whole answers about ACLs and delegation tokens, where the server has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.codec.declaration import Request
+from kwire.conform.check import CheckSection
+from kwire.conform.expectation import first_error
+from kwire.conform.server import Server
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, schema
+from kwire.conform.whole_answer import (
+    FILLED,
+    POSITIVE,
+    expect_whole,
+    fitting,
+    including,
+    of_version,
+)
+from kwire.error_codes import ErrorCode
+from kwire.messages.a29_describe_acls import (
+    AclDescription,
+    DescribeAclsRequest,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from kwire.messages.a30_create_acls import (
+    AclCreation,
+    AclCreationResult,
+    CreateAclsRequest,
+    CreateAclsResponse,
+)
+from kwire.messages.a31_delete_acls import (
+    DeleteAclsFilter,
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from kwire.messages.a38_create_delegation_token import (
+    CreatableRenewers,
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
+)
+from kwire.messages.a39_renew_delegation_token import (
+    RenewDelegationTokenRequest,
+    RenewDelegationTokenResponse,
+)
+from kwire.messages.a40_expire_delegation_token import (
+    ExpireDelegationTokenRequest,
+    ExpireDelegationTokenResponse,
+)
+from kwire.messages.a41_describe_delegation_token import (
+    DescribedDelegationToken,
+    DescribedDelegationTokenRenewer,
+    DescribeDelegationTokenOwner,
+    DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
+)
+from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
+
+SECTION = CheckSection("answers/access", "ACLs and delegation tokens")
+
+_BROKER = ServerRole.BROKER
+_PRINCIPAL, _USER = "User:kwire-conform", "User"
+_OPERATIONS = (AclOperation.READ, AclOperation.WRITE)
+_LIFETIME_MS, _RENEWAL_MS = 3_600_000, 60_000
+_LAST_OF_ENDS = 2
+"""The last version of RenewDelegationToken and ExpireDelegationToken."""
+_SOON_MS = 1_800_000
+"""Milliseconds that a check may take: times are compared with that of the token's creation."""
+
+
+def _acl(name: str, operation: AclOperation) -> dict[str, Any]:
+    return {
+        "resource_type": AclResourceType.TOPIC,
+        "resource_name": name,
+        "principal": _PRINCIPAL,
+        "host": "*",
+        "operation": operation,
+        "permission_type": AclPermission.ALLOW,
+    }
+
+
+def _filter(name: str) -> dict[str, Any]:
+    return {
+        "resource_type_filter": AclResourceType.TOPIC,
+        "resource_name_filter": name,
+        "pattern_type_filter": PatternType.LITERAL,
+        "principal_filter": None,
+        "host_filter": None,
+        "operation": AclOperation.ANY,
+        "permission_type": AclPermission.ANY,
+    }
+
+
+@SECTION.check(1, schema("DescribeAclsResponse"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """ACLs are created, described and deleted as they are, in every version."""
+    connection = await server.connection()
+    name = server.name()
+    creations = [AclCreation(**_acl(name, operation)) for operation in _OPERATIONS]
+    delete = DeleteAclsRequest(filters=[DeleteAclsFilter(**_filter(name))])
+
+    async def remove() -> None:
+        await server.ask_controller(delete)
+
+    def described(*operations: AclOperation) -> DescribeAclsResponse:
+        values = [_acl(name, operation) for operation in operations]
+        own = ("principal", "host", "operation", "permission_type")
+        acls = [AclDescription(**{key: acl[key] for key in own}) for acl in values]
+        resource = DescribeAclsResource(
+            resource_type=AclResourceType.TOPIC, resource_name=name, acls=acls
+        )
+        return DescribeAclsResponse(resources=[resource])
+
+    server.remove_afterwards(f"ACLs of {name}", remove)
+    created = CreateAclsResponse(results=[AclCreationResult() for _ in creations])
+    matching = [DeleteAclsMatchingAcl(**_acl(name, operation)) for operation in _OPERATIONS]
+    deleted = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=matching)])
+    for version in connection.offered(CreateAclsRequest):
+        answer = await server.ask_controller(CreateAclsRequest(creations=creations), version)
+        if first_error(answer) == ErrorCode.SECURITY_DISABLED:
+            raise Skipped("the server has no authorizer")
+        expect_whole(answer, created, version)
+        wanted = DescribeAclsRequest(**_filter(name))
+
+        async def known(wanted: DescribeAclsRequest = wanted) -> bool:
+            return bool((await connection.ask(wanted)).resources)
+
+        await server.wait_for("the ACLs", known)
+        expect_whole(await connection.ask(wanted, version), described(*_OPERATIONS), version)
+        expect_whole(await server.ask_controller(delete, version), deleted, version)
+
+
+async def _token(server: Server, version: int) -> Any:
+    """Create a token for the login itself, and demand the whole answer."""
+    login = server.target.security.sasl
+    renewer = CreatableRenewers(principal_type=_USER, principal_name="kwire-conform")
+    request = CreateDelegationTokenRequest(
+        owner_principal_type=None,
+        owner_principal_name=None,
+        renewers=[renewer],
+        max_lifetime_ms=_LIFETIME_MS,
+    )
+    answer = await server.ask_controller(of_version(request, version), version)
+    if answer.error_code == ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED:
+        raise Skipped("the server has no delegation tokens")
+    name = login.username if login is not None else ""
+    end = answer.issue_timestamp_ms + _LIFETIME_MS
+    expected = CreateDelegationTokenResponse(
+        principal_type=_USER,
+        principal_name=name,
+        token_requester_principal_type=_USER,
+        token_requester_principal_name=name,
+        issue_timestamp_ms=POSITIVE,
+        expiry_timestamp_ms=end,
+        max_timestamp_ms=end,
+        token_id=FILLED,
+        hmac=FILLED,
+    )
+    expect_whole(answer, expected, version)
+    expire = ExpireDelegationTokenRequest(hmac=answer.hmac, expiry_time_period_ms=-1)
+
+    async def remove() -> None:
+        await server.ask_controller(expire)
+
+    server.remove_afterwards("a delegation token", remove)
+    return answer
+
+
+def _after(start: int) -> Any:
+    return fitting(f"{start} ms or soon after", lambda value: 0 <= value - start < _SOON_MS)
+
+
+def _as_described(token: Any) -> DescribedDelegationToken:
+    """Return a token as DescribeDelegationToken has it, by what CreateDelegationToken told."""
+    renewer = DescribedDelegationTokenRenewer(principal_type=_USER, principal_name="kwire-conform")
+    return DescribedDelegationToken(
+        principal_type=token.principal_type,
+        principal_name=token.principal_name,
+        token_requester_principal_type=_USER,
+        token_requester_principal_name=token.principal_name,
+        issue_timestamp=token.issue_timestamp_ms,
+        expiry_timestamp=token.expiry_timestamp_ms,
+        max_timestamp=token.max_timestamp_ms,
+        token_id=token.token_id,
+        hmac=token.hmac,
+        renewers=[renewer],
+    )
+
+
+@SECTION.check(
+    2, schema("CreateDelegationTokenResponse"), role=_BROKER, needs=Need.RESOURCES | Need.SASL
+)
+async def _(server: Server) -> None:
+    """A delegation token is described, renewed and expired as it was created, in every version."""
+    connection = await server.connection()
+    for version in connection.offered(CreateDelegationTokenRequest):
+        token = await _token(server, version)
+        owner = DescribeDelegationTokenOwner(
+            principal_type=token.principal_type, principal_name=token.principal_name
+        )
+        wanted = DescribeDelegationTokenRequest(owners=[owner])
+
+        async def known(wanted: Request = wanted, token_id: str = token.token_id) -> bool:
+            answer = await connection.ask(wanted)
+            return token_id in [found.token_id for found in answer.tokens]
+
+        await server.wait_for("the token", known)
+        expected = DescribeDelegationTokenResponse(tokens=including(_as_described(token)))
+        expect_whole(await connection.ask(wanted, version), expected, version)
+        await _ends(server, token, min(version, _LAST_OF_ENDS))
+
+
+async def _ends(server: Server, token: Any, version: int) -> None:
+    """Renew a token, then expire it."""
+    began = token.issue_timestamp_ms
+    renew = RenewDelegationTokenRequest(hmac=token.hmac, renew_period_ms=_RENEWAL_MS)
+    renewed = RenewDelegationTokenResponse(expiry_timestamp_ms=_after(began + _RENEWAL_MS))
+    expect_whole(await server.ask_controller(renew, version), renewed, version)
+    expire = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
+    expired = ExpireDelegationTokenResponse(expiry_timestamp_ms=_after(began))
+    expect_whole(await server.ask_controller(expire, version), expired, version)

@@ -1,0 +1,315 @@
+"""Whole answers about replicas, log directories, quotas, credentials and features."""
+
+from __future__ import annotations
+
+from kwire.conform.check import CheckSection
+from kwire.conform.checks.records.log import batch, new_log
+from kwire.conform.checks.topics.creating import create, new_topic
+from kwire.conform.expectation import expect_error
+from kwire.conform.quorum import features_of
+from kwire.conform.server import Server
+from kwire.conform.vocabulary import Need, ServerRole, schema
+from kwire.conform.whole_answer import (
+    FILLED,
+    POSITIVE,
+    expect_in_each_version,
+    expect_whole,
+    including,
+)
+from kwire.error_codes import ErrorCode
+from kwire.messages import a49_alter_client_quotas as altered_quotas
+from kwire.messages.a34_alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirPartitionResult,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopic,
+    AlterReplicaLogDirTopicResult,
+)
+from kwire.messages.a35_describe_log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+from kwire.messages.a43_elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+    TopicPartitions,
+)
+from kwire.messages.a45_alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignablePartitionResponse,
+    ReassignableTopic,
+    ReassignableTopicResponse,
+)
+from kwire.messages.a48_describe_client_quotas import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+    EntityData,
+    EntryData,
+    ValueData,
+)
+from kwire.messages.a50_describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+    UserName,
+)
+from kwire.messages.a51_alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+from kwire.messages.a57_update_features import (
+    FeatureUpdateKey,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+
+SECTION = CheckSection("answers/admin", "Replicas, log directories, quotas, credentials, features")
+
+_BOTH = (0, 1)
+_MISSING = 7
+"""A partition that topics of this module do not have."""
+_EXACT = 0
+_VALIDATES = 1
+"""The first version of UpdateFeatures that can only be tried."""
+_QUOTAS = {"producer_byte_rate": 1_048_576.0, "consumer_byte_rate": 2_097_152.0}
+_SHA_256, _SHA_512, _ITERATIONS = 1, 2, 4096
+_MECHANISMS = (_SHA_256, _SHA_512)
+
+
+@SECTION.broker_check(1, schema("DescribeLogDirsResponse"))
+async def _(server: Server) -> None:
+    """DescribeLogDirs tells of each partition its size, in every version."""
+    log = await new_log(server, 2)
+    data = batch()
+    await log.append(data)
+    partitions = [
+        DescribeLogDirsPartition(partition_index=index, partition_size=size)
+        for index, size in zip(_BOTH, (len(data), 0), strict=True)
+    ]
+    directory = DescribeLogDirsResult(
+        log_dir=FILLED,
+        topics=[DescribeLogDirsTopic(name=log.topic, partitions=partitions)],
+        total_bytes=POSITIVE,
+        usable_bytes=POSITIVE,
+    )
+    asked = DescribableLogDirTopic(topic=log.topic, partitions=_BOTH)
+    expected = DescribeLogDirsResponse(results=including(directory))
+    await expect_in_each_version(log.leader, DescribeLogDirsRequest(topics=[asked]), expected)
+
+
+@SECTION.broker_check(2, schema("AlterReplicaLogDirsResponse"))
+async def _(server: Server) -> None:
+    """AlterReplicaLogDirs answers each partition once, under its topic, in every version."""
+    log = await new_log(server, 2)
+    described = await log.leader.ask(DescribeLogDirsRequest(topics=None))
+    path = next(
+        result.log_dir
+        for result in described.results
+        if log.topic in [topic.name for topic in result.topics]
+    )
+    topic = AlterReplicaLogDirTopic(name=log.topic, partitions=(*_BOTH, _MISSING))
+    results = [AlterReplicaLogDirPartitionResult(partition_index=index) for index in _BOTH]
+    missing = AlterReplicaLogDirPartitionResult(
+        partition_index=_MISSING, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    )
+    expected = AlterReplicaLogDirsResponse(
+        results=[
+            AlterReplicaLogDirTopicResult(topic_name=log.topic, partitions=[*results, missing])
+        ]
+    )
+    request = AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path=path, topics=[topic])])
+    await expect_in_each_version(log.leader, request, expected)
+
+
+async def _topic(server: Server) -> str:
+    """Create a topic with two partitions; a controller knows it then, and brokers soon."""
+    topic = new_topic(server.name(), partitions=len(_BOTH))
+    expect_error(await create(server, topic), ErrorCode.NONE)
+    return topic.name
+
+
+@SECTION.check(3, schema("ElectLeadersResponse"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """ElectLeaders answers each partition once, under its topic, in every version."""
+    topic = await _topic(server)
+    codes = dict.fromkeys(_BOTH, ErrorCode.ELECTION_NOT_NEEDED)
+    codes[_MISSING] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    results = [
+        PartitionResult(partition_id=index, error_code=code) for index, code in codes.items()
+    ]
+    expected = ElectLeadersResponse(
+        replica_election_results=[ReplicaElectionResult(topic=topic, partition_result=results)]
+    )
+    asked = TopicPartitions(topic=topic, partitions=tuple(codes))
+    request = ElectLeadersRequest(topic_partitions=[asked])
+    connection = await server.connection()
+    await expect_in_each_version(connection, request, expected, server.ask_controller)
+
+
+@SECTION.check(4, schema("AlterPartitionReassignmentsResponse"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """AlterPartitionReassignments answers each partition once, in every version."""
+    topic = await _topic(server)
+    codes = dict.fromkeys(_BOTH, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+    codes[_MISSING] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    expected = AlterPartitionReassignmentsResponse(
+        responses=[
+            ReassignableTopicResponse(
+                name=topic,
+                partitions=[
+                    ReassignablePartitionResponse(partition_index=index, error_code=code)
+                    for index, code in codes.items()
+                ],
+            )
+        ]
+    )
+    asked = [ReassignablePartition(partition_index=index) for index in codes]
+    request = AlterPartitionReassignmentsRequest(
+        topics=[ReassignableTopic(name=topic, partitions=asked)]
+    )
+    connection = await server.connection()
+    await expect_in_each_version(connection, request, expected, server.ask_controller)
+
+
+def _quota_entries(
+    entity: dict[str, str], *, remove: bool = False
+) -> altered_quotas.AlterClientQuotasRequest:
+    parts = [
+        altered_quotas.EntityData(entity_type=kind, entity_name=name)
+        for kind, name in entity.items()
+    ]
+    quotas = [
+        altered_quotas.OpData(key=key, value=value, remove=remove) for key, value in _QUOTAS.items()
+    ]
+    return altered_quotas.AlterClientQuotasRequest(
+        entries=[altered_quotas.EntryData(entity=parts, ops=quotas)]
+    )
+
+
+@SECTION.check(5, schema("DescribeClientQuotasResponse"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """Quotas of a user's client are set, and described as they were set, in every version."""
+    entity = {"user": server.name(), "client-id": server.name()}
+
+    async def remove() -> None:
+        await server.ask_controller(_quota_entries(entity, remove=True))
+
+    server.remove_afterwards(f"quotas of {entity['user']}", remove)
+    connection = await server.connection()
+    request = _quota_entries(entity)
+    named = request.entries[0].entity
+    set_answer = altered_quotas.AlterClientQuotasResponse(
+        entries=[altered_quotas.ResponseEntryData(entity=named)]
+    )
+    await expect_in_each_version(connection, request, set_answer, server.ask_controller)
+    if server.target.role is ServerRole.CONTROLLER:
+        return  # only brokers describe them
+    entry = EntryData(
+        entity=[
+            EntityData(entity_type=part.entity_type, entity_name=part.entity_name) for part in named
+        ],
+        values=[ValueData(key=key, value=value) for key, value in _QUOTAS.items()],
+    )
+    wanted = DescribeClientQuotasRequest(
+        components=[
+            ComponentData(entity_type=kind, match_type=_EXACT, match=name)
+            for kind, name in entity.items()
+        ],
+        strict=True,
+    )
+
+    async def described() -> bool:
+        return bool((await connection.ask(wanted)).entries)
+
+    await server.wait_for("the quotas", described)
+    await expect_in_each_version(connection, wanted, DescribeClientQuotasResponse(entries=[entry]))
+
+
+async def _set_credentials(server: Server, user: str, missing: str) -> None:
+    """Set a user's credentials of both mechanisms, and try to delete those of another."""
+    deletions = [ScramCredentialDeletion(name=user, mechanism=m) for m in _MECHANISMS]
+
+    async def remove() -> None:
+        for deletion in deletions:
+            await server.ask_controller(AlterUserScramCredentialsRequest(deletions=[deletion]))
+
+    server.remove_afterwards(f"SCRAM credentials of {user}", remove)
+    results = [
+        AlterUserScramCredentialsResult(user=user),
+        AlterUserScramCredentialsResult(user=missing, error_code=ErrorCode.RESOURCE_NOT_FOUND),
+    ]
+    for mechanism, size in zip(_MECHANISMS, (32, 64), strict=True):
+        upsertion = ScramCredentialUpsertion(
+            name=user,
+            mechanism=mechanism,
+            iterations=_ITERATIONS,
+            salt=b"kwire-conform",
+            salted_password=bytes(size),
+        )
+        deletion = ScramCredentialDeletion(name=missing, mechanism=mechanism)
+        request = AlterUserScramCredentialsRequest(deletions=[deletion], upsertions=[upsertion])
+        answer = await server.ask_controller(request)
+        expect_whole(answer, AlterUserScramCredentialsResponse(results=results), 0)
+
+
+@SECTION.check(6, schema("DescribeUserScramCredentialsResponse"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """SCRAM credentials of two mechanisms are set, and described as they were set."""
+    user, missing = server.name(), server.name()
+    connection = await server.connection()
+    await _set_credentials(server, user, missing)
+    if server.target.role is ServerRole.CONTROLLER:
+        return  # only brokers describe them
+    results = [
+        DescribeUserScramCredentialsResult(
+            user=user,
+            credential_infos=[
+                CredentialInfo(mechanism=m, iterations=_ITERATIONS) for m in _MECHANISMS
+            ],
+        ),
+        DescribeUserScramCredentialsResult(user=missing, error_code=ErrorCode.RESOURCE_NOT_FOUND),
+    ]
+    wanted = DescribeUserScramCredentialsRequest(
+        users=[UserName(name=user), UserName(name=missing)]
+    )
+
+    async def described() -> bool:
+        answer = await connection.ask(wanted)
+        return any(len(result.credential_infos) > 1 for result in answer.results)
+
+    await server.wait_for("both credentials", described)
+    await expect_in_each_version(
+        connection, wanted, DescribeUserScramCredentialsResponse(results=results)
+    )
+
+
+@SECTION.check(7, schema("UpdateFeaturesResponse"))
+async def _(server: Server) -> None:
+    """UpdateFeatures answers each feature by its name in v1, and none from v2 on."""
+    connection = await server.connection()
+    levels = (await features_of(connection)).finalized_features
+    updates = [
+        FeatureUpdateKey(feature=name, max_version_level=level.max_version)
+        for name, level in levels.items()
+    ]
+    results = [UpdatableFeatureResult(feature=name) for name in levels]
+    request = UpdateFeaturesRequest(feature_updates=updates, validate_only=True)
+    for version in connection.offered(UpdateFeaturesRequest):
+        if version >= _VALIDATES:
+            answer = await server.ask_controller(request, version)
+            expect_whole(answer, UpdateFeaturesResponse(results=results), version)
