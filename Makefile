@@ -23,7 +23,7 @@ TESTS ?=
 # With .pyc files collection takes half the time. Processes that tests start write none.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test real nightly long releases migrations bare lint bench conformance vectors faults fuzz simulate kills interruptions sanitize audit secrets spark protocol pictures site declarations man seed constraints clean
+.PHONY: demo check test real nightly long releases migrations bare lint bench conformance mutants vectors faults fuzz simulate kills interruptions sanitize audit secrets spark protocol pictures site declarations man seed constraints clean
 
 demo: .venv/demo  ## a quorum, administered through the proxy, every RPC decoded; KAFKA=1 for real Kafka
 	$(BIN)/$(if $(KAFKA),python -m real_kafka.demo,kwire demo)
@@ -62,8 +62,12 @@ lint: .venv/ready  ## style, types and the arrows between the rooms
 
 conformance: .venv/ready  ## kwire conform on every server that runs here, into build/conformance, SERVERS="kfake" for some; every check seen to fail
 	$(BIN)/python -m conformance $(SERVERS)
-	$(BIN)/python -m conformance --clients
+	$(if $(SERVERS),,$(BIN)/python -m conformance --clients)
+	$(if $(SERVERS),,$(MAKE) mutants)
 	$(BIN)/pytest -m "nightly or real" tests/conform/test_breaks.py tests/conform/test_security_on_kafka.py tests/conform/checks/login
+
+mutants: .venv/ready  ## one field of an answer or a request wrong, on Kafka 4.3.1: the share that kwire conform sees, by API
+	$(BIN)/python -m breaking.mutants $(ROLES)
 
 vectors: .venv/ready  ## 100 instances of every message version, 40 mutants of each
 	KWIRE_INSTANCES=100 KWIRE_MUTANTS=40 $(BIN)/pytest -s --timeout 1800 tests/messages/test_vectors.py \

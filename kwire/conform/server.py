@@ -26,6 +26,7 @@ from kwire.messages.a02_list_offsets import (
 )
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
+from kwire.messages.a12_heartbeat import HeartbeatRequest
 from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -35,6 +36,7 @@ from kwire.messages.a19_create_topics import (
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kwire.messages.a42_delete_groups import DeleteGroupsRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
+from kwire.messages.a65_describe_transactions import DescribeTransactionsRequest
 from kwire.messages.endpoint_type import EndpointType
 from kwire.net.address import Address
 from kwire.net.quorum_request import quorum_request
@@ -52,6 +54,7 @@ _PAUSE = 0.05
 _GROUP, _TRANSACTION = 0, 1
 _LATEST = -1
 _CONSUMER = -1
+_NOBODY = "nobody"
 _NOT_YET = frozenset({3, 5, 6, 14, 15, 16})
 """Error codes of a topic or a coordinator that is about to come."""
 
@@ -282,7 +285,9 @@ class Server:
             self.target.nodes.setdefault(node_id, Address(found.host, found.port))
             return node_id
 
-        return await self._connection_to(f"a coordinator of {name}", find)
+        coordinator = await self._connection_to(f"a coordinator of {name}", find)
+        await self._coordinates(coordinator, name, of_transactions=of_transactions)
+        return coordinator
 
     def group(self) -> str:
         """Return the name of a group that is deleted afterwards, if it comes about."""
@@ -301,7 +306,7 @@ class Server:
             connection = await self.coordinator(name)
             with suppress(Skipped):
                 request = DeleteGroupsRequest(groups_names=(name,))
-                answer = await connection.ask(request)
+                answer = await connection.ask_coordinator(request)
                 if first_error(answer) == ErrorCode.NON_EMPTY_GROUP:
                     await empty_group(connection, name)
                     answer = await connection.ask(request)
@@ -393,6 +398,20 @@ class Server:
 
         with suppress(Skipped):
             await self.wait_for(f"the leader of {topic}-{partition}", answers)
+
+    async def _coordinates(
+        self, coordinator: CheckedConnection, name: str, *, of_transactions: bool
+    ) -> None:
+        """Wait until a coordinator answers for a name: it may be the last to know what it is."""
+        request: Request = HeartbeatRequest(group_id=name, member_id=_NOBODY)
+        if of_transactions:
+            request = DescribeTransactionsRequest(transactional_ids=(name,))
+
+        async def answers() -> bool:
+            return first_error(await coordinator.ask(request)) not in _NOT_YET
+
+        with suppress(Skipped):
+            await self.wait_for(f"the coordinator of {name}", answers)
 
     async def _controller_id(self, connection: CheckedConnection) -> int:
         if self.target.role is ServerRole.BROKER:

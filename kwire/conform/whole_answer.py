@@ -43,6 +43,9 @@ NOT_NEGATIVE = fitting("0 or above", lambda value: value >= 0)
 A_TOPICS_OPERATIONS = fitting(
     "operations of topics, Describe among them", lambda value: value & 0x100 and not value & ~0xDF8
 )
+A_GROUPS_OPERATIONS = fitting(
+    "operations of groups, Describe among them", lambda value: value & 0x100 and not value & ~0xD48
+)
 THE_CLUSTERS_OPERATIONS = fitting(
     "operations of clusters, Describe among them",
     lambda value: value & 0x100 and not value & ~0x1FA0,

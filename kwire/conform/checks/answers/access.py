@@ -6,9 +6,9 @@ from typing import Any
 
 from kwire.codec.declaration import Request
 from kwire.conform.check import CheckSection
-from kwire.conform.expectation import first_error
+from kwire.conform.expectation import expect_equal, expect_error, first_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, Skipped, schema
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, kip, schema
 from kwire.conform.whole_answer import (
     FILLED,
     POSITIVE,
@@ -64,6 +64,8 @@ SECTION = CheckSection("answers/access", "ACLs and delegation tokens")
 _BROKER = ServerRole.BROKER
 _PRINCIPAL, _USER = "User:kwire-conform", "User"
 _OPERATIONS = (AclOperation.READ, AclOperation.WRITE)
+_WITH_PATTERNS = 1
+"""The first version of the APIs of ACLs with prefixes of names (KIP-290)."""
 _LIFETIME_MS, _RENEWAL_MS = 3_600_000, 60_000
 _LAST_OF_ENDS = 2
 """The last version of RenewDelegationToken and ExpireDelegationToken."""
@@ -86,7 +88,7 @@ def _filter(name: str) -> dict[str, Any]:
     return {
         "resource_type_filter": AclResourceType.TOPIC,
         "resource_name_filter": name,
-        "pattern_type_filter": PatternType.LITERAL,
+        "pattern_type_filter": PatternType.PREFIXED,
         "principal_filter": None,
         "host_filter": None,
         "operation": AclOperation.ANY,
@@ -96,10 +98,13 @@ def _filter(name: str) -> dict[str, Any]:
 
 @SECTION.check(1, schema("DescribeAclsResponse"), needs=Need.RESOURCES)
 async def _(server: Server) -> None:
-    """ACLs are created, described and deleted as they are, in every version."""
+    """ACLs are created, described and deleted as they are, in every version with patterns."""
     connection = await server.connection()
     name = server.name()
-    creations = [AclCreation(**_acl(name, operation)) for operation in _OPERATIONS]
+    creations = [
+        AclCreation(**_acl(name, operation), resource_pattern_type=PatternType.PREFIXED)
+        for operation in _OPERATIONS
+    ]
     delete = DeleteAclsRequest(filters=[DeleteAclsFilter(**_filter(name))])
 
     async def remove() -> None:
@@ -110,15 +115,23 @@ async def _(server: Server) -> None:
         own = ("principal", "host", "operation", "permission_type")
         acls = [AclDescription(**{key: acl[key] for key in own}) for acl in values]
         resource = DescribeAclsResource(
-            resource_type=AclResourceType.TOPIC, resource_name=name, acls=acls
+            resource_type=AclResourceType.TOPIC,
+            resource_name=name,
+            pattern_type=PatternType.PREFIXED,
+            acls=acls,
         )
         return DescribeAclsResponse(resources=[resource])
 
     server.remove_afterwards(f"ACLs of {name}", remove)
     created = CreateAclsResponse(results=[AclCreationResult() for _ in creations])
-    matching = [DeleteAclsMatchingAcl(**_acl(name, operation)) for operation in _OPERATIONS]
+    matching = [
+        DeleteAclsMatchingAcl(**_acl(name, operation), pattern_type=PatternType.PREFIXED)
+        for operation in _OPERATIONS
+    ]
     deleted = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=matching)])
     for version in connection.offered(CreateAclsRequest):
+        if version < _WITH_PATTERNS:
+            continue
         answer = await server.ask_controller(CreateAclsRequest(creations=creations), version)
         if first_error(answer) == ErrorCode.SECURITY_DISABLED:
             raise Skipped("the server has no authorizer")
@@ -131,6 +144,21 @@ async def _(server: Server) -> None:
         await server.wait_for("the ACLs", known)
         expect_whole(await connection.ask(wanted, version), described(*_OPERATIONS), version)
         expect_whole(await server.ask_controller(delete, version), deleted, version)
+
+
+@SECTION.check(3, kip(140, "Public Interfaces"))
+async def _(server: Server) -> None:
+    """A server either describes ACLs and deletes them, or has SECURITY_DISABLED for both."""
+    name = server.name()
+    delete = DeleteAclsRequest(filters=[DeleteAclsFilter(**_filter(name))])
+    deleted = await server.ask_controller(delete)
+    described = await server.ask(DescribeAclsRequest(**_filter(name)))
+    expect_error(deleted, ErrorCode.NONE, ErrorCode.SECURITY_DISABLED)
+    expect_equal("error of DescribeAcls", described.error_code, first_error(deleted))
+    code = first_error(deleted)
+    part = DeleteAclsFilterResult(error_code=code)
+    version = (await server.connection()).version_for(delete)
+    expect_whole(deleted, DeleteAclsResponse(filter_results=[part]), version)
 
 
 async def _token(server: Server, version: int) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.records.log import batch, new_log
 from kwire.conform.checks.topics.creating import create, new_topic
-from kwire.conform.expectation import expect_error
+from kwire.conform.expectation import expect_equal, expect_error
+from kwire.conform.own_broker import OwnBroker
 from kwire.conform.quorum import features_of
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, schema
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, schema
 from kwire.conform.whole_answer import (
     FILLED,
     POSITIVE,
@@ -49,6 +50,13 @@ from kwire.messages.a45_alter_partition_reassignments import (
     ReassignableTopic,
     ReassignableTopicResponse,
 )
+from kwire.messages.a46_list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    ListPartitionReassignmentsTopics,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
 from kwire.messages.a48_describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -86,6 +94,8 @@ _MISSING = 7
 _EXACT = 0
 _VALIDATES = 1
 """The first version of UpdateFeatures that can only be tried."""
+_SAFE_DOWNGRADE = 2
+_DOWNGRADED = ("transaction.version", "group.version")
 _QUOTAS = {"producer_byte_rate": 1_048_576.0, "consumer_byte_rate": 2_097_152.0}
 _SHA_256, _SHA_512, _ITERATIONS = 1, 2, 4096
 _MECHANISMS = (_SHA_256, _SHA_512)
@@ -168,6 +178,7 @@ async def _(server: Server) -> None:
     codes = dict.fromkeys(_BOTH, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
     codes[_MISSING] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     expected = AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=False,
         responses=[
             ReassignableTopicResponse(
                 name=topic,
@@ -176,11 +187,12 @@ async def _(server: Server) -> None:
                     for index, code in codes.items()
                 ],
             )
-        ]
+        ],
     )
     asked = [ReassignablePartition(partition_index=index) for index in codes]
     request = AlterPartitionReassignmentsRequest(
-        topics=[ReassignableTopic(name=topic, partitions=asked)]
+        topics=[ReassignableTopic(name=topic, partitions=asked)],
+        allow_replication_factor_change=False,
     )
     connection = await server.connection()
     await expect_in_each_version(connection, request, expected, server.ask_controller)
@@ -238,6 +250,9 @@ async def _(server: Server) -> None:
 
     await server.wait_for("the quotas", described)
     await expect_in_each_version(connection, wanted, DescribeClientQuotasResponse(entries=[entry]))
+    # Strict: an entity with further parts is another one.
+    wanted.components = wanted.components[:1]
+    await expect_in_each_version(connection, wanted, DescribeClientQuotasResponse(entries=[]))
 
 
 async def _set_credentials(server: Server, user: str, missing: str) -> None:
@@ -313,3 +328,61 @@ async def _(server: Server) -> None:
         if version >= _VALIDATES:
             answer = await server.ask_controller(request, version)
             expect_whole(answer, UpdateFeaturesResponse(results=results), version)
+
+
+@SECTION.check(8, schema("UpdateFeaturesRequest", "ValidateOnly"), needs=Need.THROW_AWAY)
+async def _(server: Server) -> None:
+    """A downgrade that is only tried is accepted, and not made."""
+    connection = await server.connection()
+    connection.demand_since(UpdateFeaturesRequest, _VALIDATES)
+    before = (await features_of(connection)).finalized_features
+    name = next((name for name in _DOWNGRADED if name in before), None)
+    if name is None:
+        raise Skipped("it has none of the features that can be taken back at once")
+    level = before[name].max_version - 1
+    update = FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=_SAFE_DOWNGRADE)
+    request = UpdateFeaturesRequest(feature_updates=[update], validate_only=True)
+    expect_error(await server.ask_controller(request), ErrorCode.NONE)
+    after = (await features_of(connection)).finalized_features
+    expect_equal(f"level of {name}", after[name].max_version, level + 1)
+
+
+@SECTION.check(
+    9,
+    schema("ListPartitionReassignmentsResponse"),
+    role=ServerRole.CONTROLLER,
+    needs=Need.THROW_AWAY,
+    alone=True,
+)
+async def _(server: Server) -> None:
+    """A partition that moves is listed with the replicas that come and go, and no other is."""
+    old, new = await OwnBroker.register(server), await OwnBroker.register(server)
+    topic = new_topic(
+        server.name(), partitions=-1, replicas=-1, assignments={0: (old.id,), 1: (old.id,)}
+    )
+    expect_error(await create(server, topic), ErrorCode.NONE)
+    part = ReassignablePartition(partition_index=1, replicas=(new.id,))
+    move = AlterPartitionReassignmentsRequest(
+        topics=[ReassignableTopic(name=topic.name, partitions=[part])]
+    )
+    begun = AlterPartitionReassignmentsResponse(
+        responses=[
+            ReassignableTopicResponse(
+                name=topic.name, partitions=[ReassignablePartitionResponse(partition_index=1)]
+            )
+        ]
+    )
+    connection = await server.connection()
+    await expect_in_each_version(connection, move, begun, server.ask_controller)
+    moving = OngoingPartitionReassignment(
+        partition_index=1,
+        replicas=(new.id, old.id),
+        adding_replicas=(new.id,),
+        removing_replicas=(old.id,),
+    )
+    listed = ListPartitionReassignmentsResponse(
+        topics=[OngoingTopicReassignment(name=topic.name, partitions=[moving])]
+    )
+    asked = ListPartitionReassignmentsTopics(name=topic.name, partition_indexes=_BOTH)
+    request = ListPartitionReassignmentsRequest(topics=[asked])
+    await expect_in_each_version(connection, request, listed, server.ask_controller)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kwire.conform.check import CheckSection
-from kwire.conform.checks.topics.creating import create, new_topic
-from kwire.conform.expectation import expect_error
+from kwire.conform.checks.topics.creating import create, new_topic, some_broker
+from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, schema
+from kwire.conform.vocabulary import Need, ServerRole, kip, schema
 from kwire.conform.whole_answer import (
     ANYTHING,
     FILLED,
@@ -36,7 +36,7 @@ from kwire.messages.config_resource import ResourceType
 SECTION = CheckSection("answers/configs", "Configurations")
 
 _TOPIC_SOURCE, _BROKER_SOURCES = 1, (2, 3, 4, 5)
-_INT, _LONG = 3, 5
+_INT, _LONG, _PASSWORD = 3, 5, 9
 _KEYS = ("retention.ms", "max.message.bytes")
 
 
@@ -153,3 +153,47 @@ async def _(server: Server) -> None:
     request = ListConfigResourcesRequest(resource_types=(ResourceType.BROKER,))
     answer = await connection.ask(request)
     expect_whole(answer, ListConfigResourcesResponse(config_resources=resources), 1)
+
+
+@SECTION.check(5, schema("AlterConfigsRequest", "ValidateOnly"), needs=Need.RESOURCES)
+async def _(server: Server) -> None:
+    """AlterConfigs that only validates changes nothing."""
+    name = await _topic(server)
+    changed = replaced.AlterConfigsResource(
+        resource_type=ResourceType.TOPIC,
+        resource_name=name,
+        configs=[replaced.AlterableConfig(name="retention.ms", value="8000")],
+    )
+    request = replaced.AlterConfigsRequest(resources=[changed], validate_only=True)
+    expect_error(await server.ask_controller(request), ErrorCode.NONE)
+    wanted = DescribeConfigsResource(
+        resource_type=ResourceType.TOPIC, resource_name=name, configuration_keys=_KEYS[:1]
+    )
+    answer = await server.ask(DescribeConfigsRequest(resources=[wanted]))
+    expect_equal("retention.ms", answer.results[0].configs[0].value, "7000")
+
+
+@SECTION.check(6, kip(133, "DescribeConfigs"), role=ServerRole.BROKER)
+async def _(server: Server) -> None:
+    """A broker's password is marked as sensitive, and has no value, in every version."""
+    name = str(some_broker(server))
+    key = "ssl.key.password"
+    config = DescribeConfigsResourceResult(
+        name=key,
+        value=None,
+        is_default=ANYTHING,
+        config_source=one_of(*_BROKER_SOURCES),
+        is_sensitive=True,
+        synonyms=ANYTHING,
+        config_type=_PASSWORD,
+        documentation=FILLED,
+    )
+    result = DescribeConfigsResult(
+        resource_type=ResourceType.BROKER, resource_name=name, configs=[config]
+    )
+    wanted = DescribeConfigsResource(
+        resource_type=ResourceType.BROKER, resource_name=name, configuration_keys=(key,)
+    )
+    request = DescribeConfigsRequest(resources=[wanted], include_documentation=True)
+    expected = DescribeConfigsResponse(results=[result])
+    await expect_in_each_version(await server.node(int(name)), request, expected)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import CheckSection
-from kwire.conform.checks.groups.committed import new_offsets
-from kwire.conform.checks.groups.consumer import new_consumer
+from kwire.conform.checks.groups.committed import CommittedTopic, new_offsets
+from kwire.conform.checks.groups.consumer import ConsumerMember, new_consumer
 from kwire.conform.checks.groups.member import (
     ASSIGNMENT,
     METADATA,
@@ -18,12 +18,14 @@ from kwire.conform.checks.groups.member import (
 )
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import schema
+from kwire.conform.vocabulary import kip, schema
 from kwire.conform.whole_answer import (
+    A_GROUPS_OPERATIONS,
     FILLED,
     POSITIVE,
     expect_in_each_version,
     expect_whole,
+    fitting,
     including,
     one_of,
 )
@@ -80,6 +82,10 @@ SECTION = CheckSection("answers/groups", "Groups and their offsets")
 
 _OFFSET, _METADATA = 5, "kwire"
 _BOTH = (0, 1)
+_WITH_MEMBER = 9
+"""The version of OffsetFetch with a member and its epoch, and topics by name."""
+_SKIPS_ASSIGNMENT = 9
+"""The first version of JoinGroup that tells a leader to skip the assignment (KIP-814)."""
 
 
 @SECTION.broker_check(1, schema("OffsetCommitResponse"))
@@ -190,8 +196,11 @@ async def _(server: Server) -> None:
         protocol_type=TYPE,
         protocol_data=PROTOCOL,
         members=[described],
+        authorized_operations=A_GROUPS_OPERATIONS,
     )
-    request = classic.DescribeGroupsRequest(groups=(member.group,))
+    request = classic.DescribeGroupsRequest(
+        groups=(member.group,), include_authorized_operations=True
+    )
     expected = classic.DescribeGroupsResponse(groups=[group])
     await expect_in_each_version(member.connection, request, expected)
 
@@ -293,9 +302,80 @@ async def _(server: Server) -> None:
         assignment_epoch=member.epoch,
         assignor_name="uniform",
         members=[described],
+        authorized_operations=A_GROUPS_OPERATIONS,
     )
     await expect_in_each_version(
         member.connection,
-        consumers.ConsumerGroupDescribeRequest(group_ids=(member.group,)),
+        consumers.ConsumerGroupDescribeRequest(
+            group_ids=(member.group,), include_authorized_operations=True
+        ),
         consumers.ConsumerGroupDescribeResponse(groups=[group]),
     )
+
+
+@SECTION.broker_refuses(12, kip(345), ErrorCode.FENCED_INSTANCE_ID)
+async def _(server: Server) -> Any:
+    """OffsetCommit of an instance's id by another member gets"""
+    offsets = await new_offsets(server)
+    member = await stable_member(server, offsets.group, server.name())
+    return await offsets.commit(
+        _OFFSET,
+        generation_id_or_member_epoch=member.generation,
+        member_id="nobody",
+        group_instance_id=member.instance_id,
+    )
+
+
+@SECTION.broker_refuses(13, kip(345), ErrorCode.FENCED_INSTANCE_ID)
+async def _(server: Server) -> Any:
+    """SyncGroup of an instance's id by another member gets"""
+    member = await stable_member(server, instance_id=server.name())
+    return await member.sync(member_id="nobody", assignments=[])
+
+
+@SECTION.broker_refuses(14, kip(848, "OffsetFetch API"), ErrorCode.STALE_MEMBER_EPOCH)
+async def _(server: Server) -> Any:
+    """OffsetFetch in an epoch that is not the member's gets"""
+    member, offsets = await _consumer_with_offsets(server)
+    return await offsets.fetch_group(
+        (0,), _WITH_MEMBER, member_id=member.member_id, member_epoch=member.epoch + 7
+    )
+
+
+@SECTION.broker_refuses(15, kip(848, "OffsetFetch API"), ErrorCode.UNKNOWN_MEMBER_ID)
+async def _(server: Server) -> Any:
+    """OffsetFetch of a member that a consumer group does not have gets"""
+    member, offsets = await _consumer_with_offsets(server)
+    return await offsets.fetch_group(
+        (0,), _WITH_MEMBER, member_id="nobody", member_epoch=member.epoch
+    )
+
+
+async def _consumer_with_offsets(server: Server) -> tuple[ConsumerMember, CommittedTopic]:
+    (await server.connection()).demand(OffsetFetchRequest, _WITH_MEMBER)
+    offsets = await new_offsets(server)
+    member = await new_consumer(server, offsets.group, topics=(offsets.topic,))
+    await member.joined()
+    return member, offsets
+
+
+@SECTION.broker_check(16, kip(814))
+async def _(server: Server) -> None:
+    """A leader that comes back by its instance id in v9 is told to leave the assignment alone."""
+    member = await stable_member(server, instance_id=server.name())
+    member.connection.demand(JoinGroupRequest, _SKIPS_ASSIGNMENT)
+    old, generation = member.member_id, member.generation
+    member.member_id = ""
+    own = JoinGroupResponseMember(
+        member_id=FILLED, group_instance_id=member.instance_id, metadata=METADATA
+    )
+    expected = JoinGroupResponse(
+        generation_id=generation,
+        protocol_type=TYPE,
+        protocol_name=PROTOCOL,
+        leader=fitting("another member id", lambda value: value not in ("", old)),
+        skip_assignment=True,
+        member_id=fitting("another member id", lambda value: value not in ("", old)),
+        members=[own],
+    )
+    expect_whole(await member.joined(_SKIPS_ASSIGNMENT), expected, _SKIPS_ASSIGNMENT)

@@ -57,6 +57,11 @@ from kwire.messages.a48_describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
+from kwire.messages.a57_update_features import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
 from kwire.messages.a64_unregister_broker import (
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,
@@ -289,5 +294,16 @@ refused(
     "UnregisterBroker of a broker that there is not gets BROKER_ID_NOT_REGISTERED.",
     lambda name: UnregisterBrokerRequest(broker_id=_ABSENT),
     lambda name, version: UnregisterBrokerResponse(error_code=ErrorCode.BROKER_ID_NOT_REGISTERED),
+    role=ServerRole.ANY,
+)
+refused(
+    14,
+    "UpdateFeatures of a feature that there is not gets INVALID_UPDATE_VERSION in every version.",
+    lambda name: UpdateFeaturesRequest(
+        feature_updates=[FeatureUpdateKey(feature=name, max_version_level=1)]
+    ),
+    lambda name, version: UpdateFeaturesResponse(
+        error_code=ErrorCode.INVALID_UPDATE_VERSION, results=ANYTHING
+    ),
     role=ServerRole.ANY,
 )

@@ -1,6 +1,6 @@
 """Breaks of `answers/groups`."""
 
-from breaking import Break, changes, sets
+from breaking import Break, changes, gives_error, sets
 from kwire.messages.a08_offset_commit import OffsetCommitRequest
 from kwire.messages.a09_offset_fetch import OffsetFetchRequest
 from kwire.messages.a11_join_group import JoinGroupRequest
@@ -25,4 +25,9 @@ BREAKS: dict[int, Break] = {
     9: changes(OffsetDeleteRequest, sets("topics[0].name", "another")),
     10: changes(ConsumerGroupHeartbeatRequest, sets("assignment", None)),
     11: changes(ConsumerGroupDescribeRequest, sets("groups[0].members[0].rack_id", None)),
+    12: gives_error(OffsetCommitRequest, 0),
+    13: gives_error(SyncGroupRequest, 0),
+    14: gives_error(OffsetFetchRequest, 0),
+    15: gives_error(OffsetFetchRequest, 113),
+    16: changes(JoinGroupRequest, sets("skip_assignment", False), only_for=9),
 }

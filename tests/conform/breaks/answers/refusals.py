@@ -11,6 +11,7 @@ from kwire.messages.a14_sync_group import SyncGroupRequest
 from kwire.messages.a15_describe_groups import DescribeGroupsRequest
 from kwire.messages.a32_describe_configs import DescribeConfigsRequest
 from kwire.messages.a48_describe_client_quotas import DescribeClientQuotasRequest
+from kwire.messages.a57_update_features import UpdateFeaturesRequest
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.a68_consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from kwire.messages.a69_consumer_group_describe import ConsumerGroupDescribeRequest
@@ -29,4 +30,5 @@ BREAKS: dict[int, Break] = {
     11: gives_error(DescribeConfigsRequest, 0, only_for=1),
     12: gives_error(DescribeClientQuotasRequest, 0, only_for=0),
     13: gives_error(UnregisterBrokerRequest, 0),
+    14: gives_error(UpdateFeaturesRequest, 0, only_for=1),
 }
