@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from kwire.codec.declaration import Group, Request, Response
+from kwire.codec.fields import ArrayOf, FieldType, Nullable, StructOf
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import as_sent
 from kwire.conform.vocabulary import Deviation
@@ -70,20 +71,40 @@ def including(*items: Any) -> Any:
     return _Including(items)
 
 
-def expect_whole(answer: Response, expected: Response, version: int) -> None:
+def filled(cls: type[MessageType], **values: Any) -> MessageType:
+    """Return a message or a part of one; the structs in it stand as dicts of their fields."""
+    made = {name: _filled(cls.fields[name].type, value) for name, value in values.items()}
+    return cls(**made)
+
+
+def _filled(type_: FieldType, value: Any) -> Any:
+    if isinstance(type_, Nullable):
+        return _filled(type_.inner, value)
+    if isinstance(type_, StructOf) and isinstance(value, dict):
+        return filled(cast(type[Group], type_.cls), **value)
+    if isinstance(type_, ArrayOf) and isinstance(value, list):
+        return [_filled(type_.element, item) for item in value]
+    if isinstance(type_, ArrayOf) and isinstance(value, _Including):
+        return _Including(tuple(_filled(type_.element, item) for item in value.items))
+    return value
+
+
+def expect_whole(answer: Response, expected: Response | dict[str, Any], version: int) -> None:
     """Demand that an answer has exactly these values in all fields of its version.
 
-    Elements of arrays of structs may come in any order, those of others as they stand. Raises
-    Deviation, which names the field.
+    expected: a response, or its fields as `filled` takes them; one that is not named has its
+    default. Elements of arrays of structs may come in any order, those of others as they stand.
+    Raises Deviation, which names the field.
     """
-    for path, wanted, came in _differences(answer, expected, version, ""):
+    whole = filled(type(answer), **expected) if isinstance(expected, dict) else expected
+    for path, wanted, came in _differences(answer, whole, version, ""):
         raise Deviation(f"v{version}: {path} {as_sent(wanted)}", f"v{version}: {path} {came!r}")
 
 
 async def expect_in_each_version(
     connection: CheckedConnection,
     request: Request,
-    expected: Response,
+    expected: Response | dict[str, Any],
     ask: Callable[[Request, int], Awaitable[Response]] | None = None,
 ) -> None:
     """Ask in every version that the server offers, and demand the same whole answer.

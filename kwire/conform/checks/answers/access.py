@@ -13,49 +13,20 @@ from kwire.conform.whole_answer import (
     FILLED,
     POSITIVE,
     expect_whole,
+    filled,
     fitting,
     including,
     of_version,
 )
 from kwire.error_codes import ErrorCode
-from kwire.messages.a29_describe_acls import (
-    AclDescription,
-    DescribeAclsRequest,
-    DescribeAclsResource,
-    DescribeAclsResponse,
-)
-from kwire.messages.a30_create_acls import (
-    AclCreation,
-    AclCreationResult,
+from kwire.messages import (
     CreateAclsRequest,
-    CreateAclsResponse,
-)
-from kwire.messages.a31_delete_acls import (
-    DeleteAclsFilter,
-    DeleteAclsFilterResult,
-    DeleteAclsMatchingAcl,
-    DeleteAclsRequest,
-    DeleteAclsResponse,
-)
-from kwire.messages.a38_create_delegation_token import (
-    CreatableRenewers,
     CreateDelegationTokenRequest,
-    CreateDelegationTokenResponse,
-)
-from kwire.messages.a39_renew_delegation_token import (
-    RenewDelegationTokenRequest,
-    RenewDelegationTokenResponse,
-)
-from kwire.messages.a40_expire_delegation_token import (
-    ExpireDelegationTokenRequest,
-    ExpireDelegationTokenResponse,
-)
-from kwire.messages.a41_describe_delegation_token import (
-    DescribedDelegationToken,
-    DescribedDelegationTokenRenewer,
-    DescribeDelegationTokenOwner,
+    DeleteAclsRequest,
+    DescribeAclsRequest,
     DescribeDelegationTokenRequest,
-    DescribeDelegationTokenResponse,
+    ExpireDelegationTokenRequest,
+    RenewDelegationTokenRequest,
 )
 from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
 
@@ -102,37 +73,38 @@ async def _(server: Server) -> None:
     connection = await server.connection()
     name = server.name()
     creations = [
-        AclCreation(**_acl(name, operation), resource_pattern_type=PatternType.PREFIXED)
+        {**_acl(name, operation), "resource_pattern_type": PatternType.PREFIXED}
         for operation in _OPERATIONS
     ]
-    delete = DeleteAclsRequest(filters=[DeleteAclsFilter(**_filter(name))])
+    delete = filled(DeleteAclsRequest, filters=[{**_filter(name)}])
 
     async def remove() -> None:
         await server.ask_controller(delete)
 
-    def described(*operations: AclOperation) -> DescribeAclsResponse:
+    def described(*operations: AclOperation) -> dict[str, Any]:
         values = [_acl(name, operation) for operation in operations]
         own = ("principal", "host", "operation", "permission_type")
-        acls = [AclDescription(**{key: acl[key] for key in own}) for acl in values]
-        resource = DescribeAclsResource(
-            resource_type=AclResourceType.TOPIC,
-            resource_name=name,
-            pattern_type=PatternType.PREFIXED,
-            acls=acls,
-        )
-        return DescribeAclsResponse(resources=[resource])
+        acls = [{**{key: acl[key] for key in own}} for acl in values]
+        resource = {
+            "resource_type": AclResourceType.TOPIC,
+            "resource_name": name,
+            "pattern_type": PatternType.PREFIXED,
+            "acls": acls,
+        }
+        return {"resources": [resource]}
 
     server.remove_afterwards(f"ACLs of {name}", remove)
-    created = CreateAclsResponse(results=[AclCreationResult() for _ in creations])
+    created: dict[str, Any] = {"results": [{} for _ in creations]}
     matching = [
-        DeleteAclsMatchingAcl(**_acl(name, operation), pattern_type=PatternType.PREFIXED)
-        for operation in _OPERATIONS
+        {**_acl(name, operation), "pattern_type": PatternType.PREFIXED} for operation in _OPERATIONS
     ]
-    deleted = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=matching)])
+    deleted = {"filter_results": [{"matching_acls": matching}]}
     for version in connection.offered(CreateAclsRequest):
         if version < _WITH_PATTERNS:
             continue
-        answer = await server.ask_controller(CreateAclsRequest(creations=creations), version)
+        answer = await server.ask_controller(
+            filled(CreateAclsRequest, creations=creations), version
+        )
         if first_error(answer) == ErrorCode.SECURITY_DISABLED:
             raise Skipped("the server has no authorizer")
         expect_whole(answer, created, version)
@@ -150,22 +122,23 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """A server either describes ACLs and deletes them, or has SECURITY_DISABLED for both."""
     name = server.name()
-    delete = DeleteAclsRequest(filters=[DeleteAclsFilter(**_filter(name))])
+    delete = filled(DeleteAclsRequest, filters=[{**_filter(name)}])
     deleted = await server.ask_controller(delete)
     described = await server.ask(DescribeAclsRequest(**_filter(name)))
     expect_error(deleted, ErrorCode.NONE, ErrorCode.SECURITY_DISABLED)
     expect_equal("error of DescribeAcls", described.error_code, first_error(deleted))
     code = first_error(deleted)
-    part = DeleteAclsFilterResult(error_code=code)
+    part = {"error_code": code}
     version = (await server.connection()).version_for(delete)
-    expect_whole(deleted, DeleteAclsResponse(filter_results=[part]), version)
+    expect_whole(deleted, {"filter_results": [part]}, version)
 
 
 async def _token(server: Server, version: int) -> Any:
     """Create a token for the login itself, and demand the whole answer."""
     login = server.target.security.sasl
-    renewer = CreatableRenewers(principal_type=_USER, principal_name="kwire-conform")
-    request = CreateDelegationTokenRequest(
+    renewer = {"principal_type": _USER, "principal_name": "kwire-conform"}
+    request = filled(
+        CreateDelegationTokenRequest,
         owner_principal_type=None,
         owner_principal_name=None,
         renewers=[renewer],
@@ -176,17 +149,17 @@ async def _token(server: Server, version: int) -> Any:
         raise Skipped("the server has no delegation tokens")
     name = login.username if login is not None else ""
     end = answer.issue_timestamp_ms + _LIFETIME_MS
-    expected = CreateDelegationTokenResponse(
-        principal_type=_USER,
-        principal_name=name,
-        token_requester_principal_type=_USER,
-        token_requester_principal_name=name,
-        issue_timestamp_ms=POSITIVE,
-        expiry_timestamp_ms=end,
-        max_timestamp_ms=end,
-        token_id=FILLED,
-        hmac=FILLED,
-    )
+    expected = {
+        "principal_type": _USER,
+        "principal_name": name,
+        "token_requester_principal_type": _USER,
+        "token_requester_principal_name": name,
+        "issue_timestamp_ms": POSITIVE,
+        "expiry_timestamp_ms": end,
+        "max_timestamp_ms": end,
+        "token_id": FILLED,
+        "hmac": FILLED,
+    }
     expect_whole(answer, expected, version)
     expire = ExpireDelegationTokenRequest(hmac=answer.hmac, expiry_time_period_ms=-1)
 
@@ -201,21 +174,21 @@ def _after(start: int) -> Any:
     return fitting(f"{start} ms or soon after", lambda value: 0 <= value - start < _SOON_MS)
 
 
-def _as_described(token: Any) -> DescribedDelegationToken:
+def _as_described(token: Any) -> dict[str, Any]:
     """Return a token as DescribeDelegationToken has it, by what CreateDelegationToken told."""
-    renewer = DescribedDelegationTokenRenewer(principal_type=_USER, principal_name="kwire-conform")
-    return DescribedDelegationToken(
-        principal_type=token.principal_type,
-        principal_name=token.principal_name,
-        token_requester_principal_type=_USER,
-        token_requester_principal_name=token.principal_name,
-        issue_timestamp=token.issue_timestamp_ms,
-        expiry_timestamp=token.expiry_timestamp_ms,
-        max_timestamp=token.max_timestamp_ms,
-        token_id=token.token_id,
-        hmac=token.hmac,
-        renewers=[renewer],
-    )
+    renewer = {"principal_type": _USER, "principal_name": "kwire-conform"}
+    return {
+        "principal_type": token.principal_type,
+        "principal_name": token.principal_name,
+        "token_requester_principal_type": _USER,
+        "token_requester_principal_name": token.principal_name,
+        "issue_timestamp": token.issue_timestamp_ms,
+        "expiry_timestamp": token.expiry_timestamp_ms,
+        "max_timestamp": token.max_timestamp_ms,
+        "token_id": token.token_id,
+        "hmac": token.hmac,
+        "renewers": [renewer],
+    }
 
 
 @SECTION.check(
@@ -226,17 +199,15 @@ async def _(server: Server) -> None:
     connection = await server.connection()
     for version in connection.offered(CreateDelegationTokenRequest):
         token = await _token(server, version)
-        owner = DescribeDelegationTokenOwner(
-            principal_type=token.principal_type, principal_name=token.principal_name
-        )
-        wanted = DescribeDelegationTokenRequest(owners=[owner])
+        owner = {"principal_type": token.principal_type, "principal_name": token.principal_name}
+        wanted = filled(DescribeDelegationTokenRequest, owners=[owner])
 
         async def known(wanted: Request = wanted, token_id: str = token.token_id) -> bool:
             answer = await connection.ask(wanted)
             return token_id in [found.token_id for found in answer.tokens]
 
         await server.wait_for("the token", known)
-        expected = DescribeDelegationTokenResponse(tokens=including(_as_described(token)))
+        expected = {"tokens": including(_as_described(token))}
         expect_whole(await connection.ask(wanted, version), expected, version)
         await _ends(server, token, min(version, _LAST_OF_ENDS))
 
@@ -245,8 +216,8 @@ async def _ends(server: Server, token: Any, version: int) -> None:
     """Renew a token, then expire it."""
     began = token.issue_timestamp_ms
     renew = RenewDelegationTokenRequest(hmac=token.hmac, renew_period_ms=_RENEWAL_MS)
-    renewed = RenewDelegationTokenResponse(expiry_timestamp_ms=_after(began + _RENEWAL_MS))
+    renewed = {"expiry_timestamp_ms": _after(began + _RENEWAL_MS)}
     expect_whole(await server.ask_controller(renew, version), renewed, version)
     expire = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
-    expired = ExpireDelegationTokenResponse(expiry_timestamp_ms=_after(began))
+    expired = {"expiry_timestamp_ms": _after(began)}
     expect_whole(await server.ask_controller(expire, version), expired, version)

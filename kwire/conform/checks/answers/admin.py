@@ -15,75 +15,21 @@ from kwire.conform.whole_answer import (
     POSITIVE,
     expect_in_each_version,
     expect_whole,
+    filled,
     including,
 )
 from kwire.error_codes import ErrorCode
-from kwire.messages import a49_alter_client_quotas as altered_quotas
-from kwire.messages.a34_alter_replica_log_dirs import (
-    AlterReplicaLogDir,
-    AlterReplicaLogDirPartitionResult,
-    AlterReplicaLogDirsRequest,
-    AlterReplicaLogDirsResponse,
-    AlterReplicaLogDirTopic,
-    AlterReplicaLogDirTopicResult,
-)
-from kwire.messages.a35_describe_log_dirs import (
-    DescribableLogDirTopic,
-    DescribeLogDirsPartition,
-    DescribeLogDirsRequest,
-    DescribeLogDirsResponse,
-    DescribeLogDirsResult,
-    DescribeLogDirsTopic,
-)
-from kwire.messages.a43_elect_leaders import (
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    PartitionResult,
-    ReplicaElectionResult,
-    TopicPartitions,
-)
-from kwire.messages.a45_alter_partition_reassignments import (
+from kwire.messages import (
+    AlterClientQuotasRequest,
     AlterPartitionReassignmentsRequest,
-    AlterPartitionReassignmentsResponse,
-    ReassignablePartition,
-    ReassignablePartitionResponse,
-    ReassignableTopic,
-    ReassignableTopicResponse,
-)
-from kwire.messages.a46_list_partition_reassignments import (
-    ListPartitionReassignmentsRequest,
-    ListPartitionReassignmentsResponse,
-    ListPartitionReassignmentsTopics,
-    OngoingPartitionReassignment,
-    OngoingTopicReassignment,
-)
-from kwire.messages.a48_describe_client_quotas import (
-    ComponentData,
-    DescribeClientQuotasRequest,
-    DescribeClientQuotasResponse,
-    EntityData,
-    EntryData,
-    ValueData,
-)
-from kwire.messages.a50_describe_user_scram_credentials import (
-    CredentialInfo,
-    DescribeUserScramCredentialsRequest,
-    DescribeUserScramCredentialsResponse,
-    DescribeUserScramCredentialsResult,
-    UserName,
-)
-from kwire.messages.a51_alter_user_scram_credentials import (
+    AlterReplicaLogDirsRequest,
     AlterUserScramCredentialsRequest,
-    AlterUserScramCredentialsResponse,
-    AlterUserScramCredentialsResult,
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
-)
-from kwire.messages.a57_update_features import (
-    FeatureUpdateKey,
-    UpdatableFeatureResult,
+    DescribeClientQuotasRequest,
+    DescribeLogDirsRequest,
+    DescribeUserScramCredentialsRequest,
+    ElectLeadersRequest,
+    ListPartitionReassignmentsRequest,
     UpdateFeaturesRequest,
-    UpdateFeaturesResponse,
 )
 
 SECTION = CheckSection("answers/admin", "Replicas, log directories, quotas, credentials, features")
@@ -108,18 +54,20 @@ async def _(server: Server) -> None:
     data = batch()
     await log.append(data)
     partitions = [
-        DescribeLogDirsPartition(partition_index=index, partition_size=size)
+        {"partition_index": index, "partition_size": size}
         for index, size in zip(_BOTH, (len(data), 0), strict=True)
     ]
-    directory = DescribeLogDirsResult(
-        log_dir=FILLED,
-        topics=[DescribeLogDirsTopic(name=log.topic, partitions=partitions)],
-        total_bytes=POSITIVE,
-        usable_bytes=POSITIVE,
+    directory = {
+        "log_dir": FILLED,
+        "topics": [{"name": log.topic, "partitions": partitions}],
+        "total_bytes": POSITIVE,
+        "usable_bytes": POSITIVE,
+    }
+    asked = {"topic": log.topic, "partitions": _BOTH}
+    expected = {"results": including(directory)}
+    await expect_in_each_version(
+        log.leader, filled(DescribeLogDirsRequest, topics=[asked]), expected
     )
-    asked = DescribableLogDirTopic(topic=log.topic, partitions=_BOTH)
-    expected = DescribeLogDirsResponse(results=including(directory))
-    await expect_in_each_version(log.leader, DescribeLogDirsRequest(topics=[asked]), expected)
 
 
 @SECTION.broker_check(2, schema("AlterReplicaLogDirsResponse"))
@@ -132,17 +80,11 @@ async def _(server: Server) -> None:
         for result in described.results
         if log.topic in [topic.name for topic in result.topics]
     )
-    topic = AlterReplicaLogDirTopic(name=log.topic, partitions=(*_BOTH, _MISSING))
-    results = [AlterReplicaLogDirPartitionResult(partition_index=index) for index in _BOTH]
-    missing = AlterReplicaLogDirPartitionResult(
-        partition_index=_MISSING, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    )
-    expected = AlterReplicaLogDirsResponse(
-        results=[
-            AlterReplicaLogDirTopicResult(topic_name=log.topic, partitions=[*results, missing])
-        ]
-    )
-    request = AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path=path, topics=[topic])])
+    topic = {"name": log.topic, "partitions": (*_BOTH, _MISSING)}
+    results = [{"partition_index": index} for index in _BOTH]
+    missing = {"partition_index": _MISSING, "error_code": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    expected = {"results": [{"topic_name": log.topic, "partitions": [*results, missing]}]}
+    request = filled(AlterReplicaLogDirsRequest, dirs=[{"path": path, "topics": [topic]}])
     await expect_in_each_version(log.leader, request, expected)
 
 
@@ -159,14 +101,10 @@ async def _(server: Server) -> None:
     topic = await _topic(server)
     codes = dict.fromkeys(_BOTH, ErrorCode.ELECTION_NOT_NEEDED)
     codes[_MISSING] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    results = [
-        PartitionResult(partition_id=index, error_code=code) for index, code in codes.items()
-    ]
-    expected = ElectLeadersResponse(
-        replica_election_results=[ReplicaElectionResult(topic=topic, partition_result=results)]
-    )
-    asked = TopicPartitions(topic=topic, partitions=tuple(codes))
-    request = ElectLeadersRequest(topic_partitions=[asked])
+    results = [{"partition_id": index, "error_code": code} for index, code in codes.items()]
+    expected = {"replica_election_results": [{"topic": topic, "partition_result": results}]}
+    asked = {"topic": topic, "partitions": tuple(codes)}
+    request = filled(ElectLeadersRequest, topic_partitions=[asked])
     connection = await server.connection()
     await expect_in_each_version(connection, request, expected, server.ask_controller)
 
@@ -177,40 +115,31 @@ async def _(server: Server) -> None:
     topic = await _topic(server)
     codes = dict.fromkeys(_BOTH, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
     codes[_MISSING] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    expected = AlterPartitionReassignmentsResponse(
-        allow_replication_factor_change=False,
-        responses=[
-            ReassignableTopicResponse(
-                name=topic,
-                partitions=[
-                    ReassignablePartitionResponse(partition_index=index, error_code=code)
-                    for index, code in codes.items()
+    expected = {
+        "allow_replication_factor_change": False,
+        "responses": [
+            {
+                "name": topic,
+                "partitions": [
+                    {"partition_index": index, "error_code": code} for index, code in codes.items()
                 ],
-            )
+            }
         ],
-    )
-    asked = [ReassignablePartition(partition_index=index) for index in codes]
-    request = AlterPartitionReassignmentsRequest(
-        topics=[ReassignableTopic(name=topic, partitions=asked)],
+    }
+    asked = [{"partition_index": index} for index in codes]
+    request = filled(
+        AlterPartitionReassignmentsRequest,
+        topics=[{"name": topic, "partitions": asked}],
         allow_replication_factor_change=False,
     )
     connection = await server.connection()
     await expect_in_each_version(connection, request, expected, server.ask_controller)
 
 
-def _quota_entries(
-    entity: dict[str, str], *, remove: bool = False
-) -> altered_quotas.AlterClientQuotasRequest:
-    parts = [
-        altered_quotas.EntityData(entity_type=kind, entity_name=name)
-        for kind, name in entity.items()
-    ]
-    quotas = [
-        altered_quotas.OpData(key=key, value=value, remove=remove) for key, value in _QUOTAS.items()
-    ]
-    return altered_quotas.AlterClientQuotasRequest(
-        entries=[altered_quotas.EntryData(entity=parts, ops=quotas)]
-    )
+def _quota_entries(entity: dict[str, str], *, remove: bool = False) -> AlterClientQuotasRequest:
+    parts = [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()]
+    quotas = [{"key": key, "value": value, "remove": remove} for key, value in _QUOTAS.items()]
+    return filled(AlterClientQuotasRequest, entries=[{"entity": parts, "ops": quotas}])
 
 
 @SECTION.check(5, schema("DescribeClientQuotasResponse"), needs=Need.RESOURCES)
@@ -225,21 +154,20 @@ async def _(server: Server) -> None:
     connection = await server.connection()
     request = _quota_entries(entity)
     named = request.entries[0].entity
-    set_answer = altered_quotas.AlterClientQuotasResponse(
-        entries=[altered_quotas.ResponseEntryData(entity=named)]
-    )
+    set_answer = {"entries": [{"entity": named}]}
     await expect_in_each_version(connection, request, set_answer, server.ask_controller)
     if server.target.role is ServerRole.CONTROLLER:
         return  # only brokers describe them
-    entry = EntryData(
-        entity=[
-            EntityData(entity_type=part.entity_type, entity_name=part.entity_name) for part in named
+    entry = {
+        "entity": [
+            {"entity_type": part.entity_type, "entity_name": part.entity_name} for part in named
         ],
-        values=[ValueData(key=key, value=value) for key, value in _QUOTAS.items()],
-    )
-    wanted = DescribeClientQuotasRequest(
+        "values": [{"key": key, "value": value} for key, value in _QUOTAS.items()],
+    }
+    wanted = filled(
+        DescribeClientQuotasRequest,
         components=[
-            ComponentData(entity_type=kind, match_type=_EXACT, match=name)
+            {"entity_type": kind, "match_type": _EXACT, "match": name}
             for kind, name in entity.items()
         ],
         strict=True,
@@ -249,37 +177,41 @@ async def _(server: Server) -> None:
         return bool((await connection.ask(wanted)).entries)
 
     await server.wait_for("the quotas", described)
-    await expect_in_each_version(connection, wanted, DescribeClientQuotasResponse(entries=[entry]))
+    await expect_in_each_version(connection, wanted, {"entries": [entry]})
     # Strict: an entity with further parts is another one.
     wanted.components = wanted.components[:1]
-    await expect_in_each_version(connection, wanted, DescribeClientQuotasResponse(entries=[]))
+    await expect_in_each_version(connection, wanted, {"entries": []})
 
 
 async def _set_credentials(server: Server, user: str, missing: str) -> None:
     """Set a user's credentials of both mechanisms, and try to delete those of another."""
-    deletions = [ScramCredentialDeletion(name=user, mechanism=m) for m in _MECHANISMS]
+    deletions = [{"name": user, "mechanism": m} for m in _MECHANISMS]
 
     async def remove() -> None:
         for deletion in deletions:
-            await server.ask_controller(AlterUserScramCredentialsRequest(deletions=[deletion]))
+            await server.ask_controller(
+                filled(AlterUserScramCredentialsRequest, deletions=[deletion])
+            )
 
     server.remove_afterwards(f"SCRAM credentials of {user}", remove)
     results = [
-        AlterUserScramCredentialsResult(user=user),
-        AlterUserScramCredentialsResult(user=missing, error_code=ErrorCode.RESOURCE_NOT_FOUND),
+        {"user": user},
+        {"user": missing, "error_code": ErrorCode.RESOURCE_NOT_FOUND},
     ]
     for mechanism, size in zip(_MECHANISMS, (32, 64), strict=True):
-        upsertion = ScramCredentialUpsertion(
-            name=user,
-            mechanism=mechanism,
-            iterations=_ITERATIONS,
-            salt=b"kwire-conform",
-            salted_password=bytes(size),
+        upsertion = {
+            "name": user,
+            "mechanism": mechanism,
+            "iterations": _ITERATIONS,
+            "salt": b"kwire-conform",
+            "salted_password": bytes(size),
+        }
+        deletion = {"name": missing, "mechanism": mechanism}
+        request = filled(
+            AlterUserScramCredentialsRequest, deletions=[deletion], upsertions=[upsertion]
         )
-        deletion = ScramCredentialDeletion(name=missing, mechanism=mechanism)
-        request = AlterUserScramCredentialsRequest(deletions=[deletion], upsertions=[upsertion])
         answer = await server.ask_controller(request)
-        expect_whole(answer, AlterUserScramCredentialsResponse(results=results), 0)
+        expect_whole(answer, {"results": results}, 0)
 
 
 @SECTION.check(6, schema("DescribeUserScramCredentialsResponse"), needs=Need.RESOURCES)
@@ -291,26 +223,20 @@ async def _(server: Server) -> None:
     if server.target.role is ServerRole.CONTROLLER:
         return  # only brokers describe them
     results = [
-        DescribeUserScramCredentialsResult(
-            user=user,
-            credential_infos=[
-                CredentialInfo(mechanism=m, iterations=_ITERATIONS) for m in _MECHANISMS
-            ],
-        ),
-        DescribeUserScramCredentialsResult(user=missing, error_code=ErrorCode.RESOURCE_NOT_FOUND),
+        {
+            "user": user,
+            "credential_infos": [{"mechanism": m, "iterations": _ITERATIONS} for m in _MECHANISMS],
+        },
+        {"user": missing, "error_code": ErrorCode.RESOURCE_NOT_FOUND},
     ]
-    wanted = DescribeUserScramCredentialsRequest(
-        users=[UserName(name=user), UserName(name=missing)]
-    )
+    wanted = filled(DescribeUserScramCredentialsRequest, users=[{"name": user}, {"name": missing}])
 
     async def described() -> bool:
         answer = await connection.ask(wanted)
         return any(len(result.credential_infos) > 1 for result in answer.results)
 
     await server.wait_for("both credentials", described)
-    await expect_in_each_version(
-        connection, wanted, DescribeUserScramCredentialsResponse(results=results)
-    )
+    await expect_in_each_version(connection, wanted, {"results": results})
 
 
 @SECTION.check(7, schema("UpdateFeaturesResponse"))
@@ -319,15 +245,14 @@ async def _(server: Server) -> None:
     connection = await server.connection()
     levels = (await features_of(connection)).finalized_features
     updates = [
-        FeatureUpdateKey(feature=name, max_version_level=level.max_version)
-        for name, level in levels.items()
+        {"feature": name, "max_version_level": level.max_version} for name, level in levels.items()
     ]
-    results = [UpdatableFeatureResult(feature=name) for name in levels]
-    request = UpdateFeaturesRequest(feature_updates=updates, validate_only=True)
+    results = [{"feature": name} for name in levels]
+    request = filled(UpdateFeaturesRequest, feature_updates=updates, validate_only=True)
     for version in connection.offered(UpdateFeaturesRequest):
         if version >= _VALIDATES:
             answer = await server.ask_controller(request, version)
-            expect_whole(answer, UpdateFeaturesResponse(results=results), version)
+            expect_whole(answer, {"results": results}, version)
 
 
 @SECTION.check(8, schema("UpdateFeaturesRequest", "ValidateOnly"), needs=Need.THROW_AWAY)
@@ -340,8 +265,8 @@ async def _(server: Server) -> None:
     if name is None:
         raise Skipped("it has none of the features that can be taken back at once")
     level = before[name].max_version - 1
-    update = FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=_SAFE_DOWNGRADE)
-    request = UpdateFeaturesRequest(feature_updates=[update], validate_only=True)
+    update = {"feature": name, "max_version_level": level, "upgrade_type": _SAFE_DOWNGRADE}
+    request = filled(UpdateFeaturesRequest, feature_updates=[update], validate_only=True)
     expect_error(await server.ask_controller(request), ErrorCode.NONE)
     after = (await features_of(connection)).finalized_features
     expect_equal(f"level of {name}", after[name].max_version, level + 1)
@@ -361,28 +286,20 @@ async def _(server: Server) -> None:
         server.name(), partitions=-1, replicas=-1, assignments={0: (old.id,), 1: (old.id,)}
     )
     expect_error(await create(server, topic), ErrorCode.NONE)
-    part = ReassignablePartition(partition_index=1, replicas=(new.id,))
-    move = AlterPartitionReassignmentsRequest(
-        topics=[ReassignableTopic(name=topic.name, partitions=[part])]
+    part = {"partition_index": 1, "replicas": (new.id,)}
+    move = filled(
+        AlterPartitionReassignmentsRequest, topics=[{"name": topic.name, "partitions": [part]}]
     )
-    begun = AlterPartitionReassignmentsResponse(
-        responses=[
-            ReassignableTopicResponse(
-                name=topic.name, partitions=[ReassignablePartitionResponse(partition_index=1)]
-            )
-        ]
-    )
+    begun = {"responses": [{"name": topic.name, "partitions": [{"partition_index": 1}]}]}
     connection = await server.connection()
     await expect_in_each_version(connection, move, begun, server.ask_controller)
-    moving = OngoingPartitionReassignment(
-        partition_index=1,
-        replicas=(new.id, old.id),
-        adding_replicas=(new.id,),
-        removing_replicas=(old.id,),
-    )
-    listed = ListPartitionReassignmentsResponse(
-        topics=[OngoingTopicReassignment(name=topic.name, partitions=[moving])]
-    )
-    asked = ListPartitionReassignmentsTopics(name=topic.name, partition_indexes=_BOTH)
-    request = ListPartitionReassignmentsRequest(topics=[asked])
+    moving = {
+        "partition_index": 1,
+        "replicas": (new.id, old.id),
+        "adding_replicas": (new.id,),
+        "removing_replicas": (old.id,),
+    }
+    listed = {"topics": [{"name": topic.name, "partitions": [moving]}]}
+    asked = {"name": topic.name, "partition_indexes": _BOTH}
+    request = filled(ListPartitionReassignmentsRequest, topics=[asked])
     await expect_in_each_version(connection, request, listed, server.ask_controller)

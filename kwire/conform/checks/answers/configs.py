@@ -12,24 +12,16 @@ from kwire.conform.whole_answer import (
     FILLED,
     expect_in_each_version,
     expect_whole,
+    filled,
     including,
     one_of,
 )
 from kwire.error_codes import ErrorCode
-from kwire.messages import a33_alter_configs as replaced
-from kwire.messages import a44_incremental_alter_configs as altered
-from kwire.messages.a32_describe_configs import (
+from kwire.messages import (
+    AlterConfigsRequest,
     DescribeConfigsRequest,
-    DescribeConfigsResource,
-    DescribeConfigsResourceResult,
-    DescribeConfigsResponse,
-    DescribeConfigsResult,
-    DescribeConfigsSynonym,
-)
-from kwire.messages.a74_list_config_resources import (
-    ConfigResource,
+    IncrementalAlterConfigsRequest,
     ListConfigResourcesRequest,
-    ListConfigResourcesResponse,
 )
 from kwire.messages.config_resource import ResourceType
 
@@ -53,36 +45,39 @@ async def _topic(server: Server) -> str:
 async def _(server: Server) -> None:
     """DescribeConfigs tells of each key its value, its sources and its type, in every version."""
     name = await _topic(server)
-    own = DescribeConfigsSynonym(name="retention.ms", value="7000", source=_TOPIC_SOURCE)
+    own = {"name": "retention.ms", "value": "7000", "source": _TOPIC_SOURCE}
     configs = [
-        DescribeConfigsResourceResult(
-            name="retention.ms",
-            value="7000",
-            config_source=_TOPIC_SOURCE,
-            synonyms=including(own),
-            config_type=_LONG,
-            documentation=FILLED,
-        ),
-        DescribeConfigsResourceResult(
-            name="max.message.bytes",
-            value=FILLED,
-            is_default=ANYTHING,
-            config_source=one_of(*_BROKER_SOURCES),
-            synonyms=FILLED,
-            config_type=_INT,
-            documentation=FILLED,
-        ),
+        {
+            "name": "retention.ms",
+            "value": "7000",
+            "config_source": _TOPIC_SOURCE,
+            "synonyms": including(own),
+            "config_type": _LONG,
+            "documentation": FILLED,
+        },
+        {
+            "name": "max.message.bytes",
+            "value": FILLED,
+            "is_default": ANYTHING,
+            "config_source": one_of(*_BROKER_SOURCES),
+            "synonyms": FILLED,
+            "config_type": _INT,
+            "documentation": FILLED,
+        },
     ]
-    result = DescribeConfigsResult(
-        resource_type=ResourceType.TOPIC, resource_name=name, configs=configs
+    result = {"resource_type": ResourceType.TOPIC, "resource_name": name, "configs": configs}
+    wanted = {
+        "resource_type": ResourceType.TOPIC,
+        "resource_name": name,
+        "configuration_keys": _KEYS,
+    }
+    request = filled(
+        DescribeConfigsRequest,
+        resources=[wanted],
+        include_synonyms=True,
+        include_documentation=True,
     )
-    wanted = DescribeConfigsResource(
-        resource_type=ResourceType.TOPIC, resource_name=name, configuration_keys=_KEYS
-    )
-    request = DescribeConfigsRequest(
-        resources=[wanted], include_synonyms=True, include_documentation=True
-    )
-    expected = DescribeConfigsResponse(results=[result])
+    expected = {"results": [result]}
     await expect_in_each_version(await server.connection(), request, expected)
 
 
@@ -91,22 +86,20 @@ async def _(server: Server) -> None:
     """AlterConfigs answers each resource once, by type and name, in every version."""
     names = await _topic(server), server.name()
     resources = [
-        replaced.AlterConfigsResource(
-            resource_type=ResourceType.TOPIC,
-            resource_name=name,
-            configs=[replaced.AlterableConfig(name="retention.ms", value="8000")],
-        )
+        {
+            "resource_type": ResourceType.TOPIC,
+            "resource_name": name,
+            "configs": [{"name": "retention.ms", "value": "8000"}],
+        }
         for name in names
     ]
-    expected = replaced.AlterConfigsResponse(
-        responses=[
-            replaced.AlterConfigsResourceResponse(
-                error_code=code, resource_type=ResourceType.TOPIC, resource_name=name
-            )
+    expected = {
+        "responses": [
+            {"error_code": code, "resource_type": ResourceType.TOPIC, "resource_name": name}
             for name, code in zip(names, _CODES, strict=True)
         ]
-    )
-    request = replaced.AlterConfigsRequest(resources=resources)
+    }
+    request = filled(AlterConfigsRequest, resources=resources)
     await expect_in_each_version(
         await server.connection(), request, expected, server.ask_controller
     )
@@ -120,22 +113,20 @@ async def _(server: Server) -> None:
     """IncrementalAlterConfigs answers each resource once, by type and name, in every version."""
     names = await _topic(server), server.name()
     resources = [
-        altered.AlterConfigsResource(
-            resource_type=ResourceType.TOPIC,
-            resource_name=name,
-            configs=[altered.AlterableConfig(name="retention.ms", value="8000")],
-        )
+        {
+            "resource_type": ResourceType.TOPIC,
+            "resource_name": name,
+            "configs": [{"name": "retention.ms", "value": "8000"}],
+        }
         for name in names
     ]
-    expected = altered.IncrementalAlterConfigsResponse(
-        responses=[
-            altered.AlterConfigsResourceResponse(
-                error_code=code, resource_type=ResourceType.TOPIC, resource_name=name
-            )
+    expected = {
+        "responses": [
+            {"error_code": code, "resource_type": ResourceType.TOPIC, "resource_name": name}
             for name, code in zip(names, _CODES, strict=True)
         ]
-    )
-    request = altered.IncrementalAlterConfigsRequest(resources=resources)
+    }
+    request = filled(IncrementalAlterConfigsRequest, resources=resources)
     await expect_in_each_version(
         await server.connection(), request, expected, server.ask_controller
     )
@@ -145,31 +136,33 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """ListConfigResources lists each broker once, by type and name."""
     resources = [
-        ConfigResource(resource_name=str(node), resource_type=ResourceType.BROKER)
+        {"resource_name": str(node), "resource_type": ResourceType.BROKER}
         for node in server.target.nodes
     ]
     connection = await server.connection()
     connection.demand_since(ListConfigResourcesRequest, 1)
     request = ListConfigResourcesRequest(resource_types=(ResourceType.BROKER,))
     answer = await connection.ask(request)
-    expect_whole(answer, ListConfigResourcesResponse(config_resources=resources), 1)
+    expect_whole(answer, {"config_resources": resources}, 1)
 
 
 @SECTION.check(5, schema("AlterConfigsRequest", "ValidateOnly"), needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """AlterConfigs that only validates changes nothing."""
     name = await _topic(server)
-    changed = replaced.AlterConfigsResource(
-        resource_type=ResourceType.TOPIC,
-        resource_name=name,
-        configs=[replaced.AlterableConfig(name="retention.ms", value="8000")],
-    )
-    request = replaced.AlterConfigsRequest(resources=[changed], validate_only=True)
+    changed = {
+        "resource_type": ResourceType.TOPIC,
+        "resource_name": name,
+        "configs": [{"name": "retention.ms", "value": "8000"}],
+    }
+    request = filled(AlterConfigsRequest, resources=[changed], validate_only=True)
     expect_error(await server.ask_controller(request), ErrorCode.NONE)
-    wanted = DescribeConfigsResource(
-        resource_type=ResourceType.TOPIC, resource_name=name, configuration_keys=_KEYS[:1]
-    )
-    answer = await server.ask(DescribeConfigsRequest(resources=[wanted]))
+    wanted = {
+        "resource_type": ResourceType.TOPIC,
+        "resource_name": name,
+        "configuration_keys": _KEYS[:1],
+    }
+    answer = await server.ask(filled(DescribeConfigsRequest, resources=[wanted]))
     expect_equal("retention.ms", answer.results[0].configs[0].value, "7000")
 
 
@@ -178,22 +171,22 @@ async def _(server: Server) -> None:
     """A broker's password is marked as sensitive, and has no value, in every version."""
     name = str(some_broker(server))
     key = "ssl.key.password"
-    config = DescribeConfigsResourceResult(
-        name=key,
-        value=None,
-        is_default=ANYTHING,
-        config_source=one_of(*_BROKER_SOURCES),
-        is_sensitive=True,
-        synonyms=ANYTHING,
-        config_type=_PASSWORD,
-        documentation=FILLED,
-    )
-    result = DescribeConfigsResult(
-        resource_type=ResourceType.BROKER, resource_name=name, configs=[config]
-    )
-    wanted = DescribeConfigsResource(
-        resource_type=ResourceType.BROKER, resource_name=name, configuration_keys=(key,)
-    )
-    request = DescribeConfigsRequest(resources=[wanted], include_documentation=True)
-    expected = DescribeConfigsResponse(results=[result])
+    config = {
+        "name": key,
+        "value": None,
+        "is_default": ANYTHING,
+        "config_source": one_of(*_BROKER_SOURCES),
+        "is_sensitive": True,
+        "synonyms": ANYTHING,
+        "config_type": _PASSWORD,
+        "documentation": FILLED,
+    }
+    result = {"resource_type": ResourceType.BROKER, "resource_name": name, "configs": [config]}
+    wanted = {
+        "resource_type": ResourceType.BROKER,
+        "resource_name": name,
+        "configuration_keys": (key,),
+    }
+    request = filled(DescribeConfigsRequest, resources=[wanted], include_documentation=True)
+    expected = {"results": [result]}
     await expect_in_each_version(await server.node(int(name)), request, expected)

@@ -25,57 +25,24 @@ from kwire.conform.whole_answer import (
     POSITIVE,
     expect_in_each_version,
     expect_whole,
+    filled,
     fitting,
     including,
     one_of,
 )
 from kwire.error_codes import ErrorCode
-from kwire.messages import a15_describe_groups as classic
-from kwire.messages import a69_consumer_group_describe as consumers
-from kwire.messages.a08_offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitResponse,
-    OffsetCommitResponsePartition,
-    OffsetCommitResponseTopic,
-)
-from kwire.messages.a09_offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopic,
-    OffsetFetchRequestTopics,
-    OffsetFetchResponse,
-    OffsetFetchResponseGroup,
-    OffsetFetchResponsePartition,
-    OffsetFetchResponsePartitions,
-    OffsetFetchResponseTopic,
-    OffsetFetchResponseTopics,
-)
-from kwire.messages.a11_join_group import (
-    JoinGroupRequest,
-    JoinGroupResponse,
-    JoinGroupResponseMember,
-)
-from kwire.messages.a13_leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
-from kwire.messages.a14_sync_group import SyncGroupRequest, SyncGroupResponse
-from kwire.messages.a16_list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
-from kwire.messages.a42_delete_groups import (
-    DeletableGroupResult,
-    DeleteGroupsRequest,
-    DeleteGroupsResponse,
-)
-from kwire.messages.a47_offset_delete import (
-    OffsetDeleteRequest,
-    OffsetDeleteRequestPartition,
-    OffsetDeleteRequestTopic,
-    OffsetDeleteResponse,
-    OffsetDeleteResponsePartition,
-    OffsetDeleteResponseTopic,
-)
-from kwire.messages.a68_consumer_group_heartbeat import (
-    Assignment,
+from kwire.messages import (
+    ConsumerGroupDescribeRequest,
     ConsumerGroupHeartbeatRequest,
-    ConsumerGroupHeartbeatResponse,
-    TopicPartitions,
+    DeleteGroupsRequest,
+    DescribeGroupsRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
+    ListGroupsRequest,
+    OffsetCommitRequest,
+    OffsetDeleteRequest,
+    OffsetFetchRequest,
+    SyncGroupRequest,
 )
 
 SECTION = CheckSection("answers/groups", "Groups and their offsets")
@@ -92,13 +59,11 @@ _SKIPS_ASSIGNMENT = 9
 async def _(server: Server) -> None:
     """OffsetCommit answers each partition once, under its topic, in every version."""
     offsets = await new_offsets(server, partitions=2)
-    parts = [OffsetCommitResponsePartition(partition_index=partition) for partition in _BOTH]
-    topic = OffsetCommitResponseTopic(
-        name=offsets.topic, topic_id=offsets.topic_id, partitions=parts
-    )
+    parts = [{"partition_index": partition} for partition in _BOTH]
+    topic = {"name": offsets.topic, "topic_id": offsets.topic_id, "partitions": parts}
     for version in offsets.connection.offered(OffsetCommitRequest):
         answer = await offsets.commit_partitions(_OFFSET, *_BOTH, version=version)
-        expect_whole(answer, OffsetCommitResponse(topics=[topic]), version)
+        expect_whole(answer, {"topics": [topic]}, version)
 
 
 @SECTION.broker_check(2, schema("OffsetFetchResponse"))
@@ -107,26 +72,21 @@ async def _(server: Server) -> None:
     offsets = await new_offsets(server, partitions=2)
     expect_error(await offsets.commit_partitions(_OFFSET, *_BOTH, metadata=_METADATA), 0)
     name, topic_id = offsets.topic, offsets.topic_id
-    asked = OffsetFetchRequestTopics(name=name, topic_id=topic_id, partition_indexes=_BOTH)
-    request = OffsetFetchRequest(
+    asked = {"name": name, "topic_id": topic_id, "partition_indexes": _BOTH}
+    request = filled(
+        OffsetFetchRequest,
         group_id=offsets.group,
-        topics=[OffsetFetchRequestTopic(name=name, partition_indexes=_BOTH)],
-        groups=[OffsetFetchRequestGroup(group_id=offsets.group, topics=[asked])],
+        topics=[{"name": name, "partition_indexes": _BOTH}],
+        groups=[{"group_id": offsets.group, "topics": [asked]}],
     )
     values: dict[str, Any] = {"committed_offset": _OFFSET, "metadata": _METADATA}
-    topics = OffsetFetchResponseTopics(
-        name=name,
-        topic_id=topic_id,
-        partitions=[OffsetFetchResponsePartitions(partition_index=p, **values) for p in _BOTH],
-    )
-    before = OffsetFetchResponseTopic(
-        name=name,
-        partitions=[OffsetFetchResponsePartition(partition_index=p, **values) for p in _BOTH],
-    )
-    expected = OffsetFetchResponse(
-        topics=[before],
-        groups=[OffsetFetchResponseGroup(group_id=offsets.group, topics=[topics])],
-    )
+    topics = {
+        "name": name,
+        "topic_id": topic_id,
+        "partitions": [{"partition_index": p, **values} for p in _BOTH],
+    }
+    before = {"name": name, "partitions": [{"partition_index": p, **values} for p in _BOTH]}
+    expected = {"topics": [before], "groups": [{"group_id": offsets.group, "topics": [topics]}]}
     await expect_in_each_version(offsets.connection, request, expected)
 
 
@@ -141,17 +101,19 @@ async def _(server: Server) -> None:
                 continue
             answer = await member.joined(version)
             generation += 1
-            own = JoinGroupResponseMember(
-                member_id=member.member_id, group_instance_id=instance_id, metadata=METADATA
-            )
-            expected = JoinGroupResponse(
-                generation_id=generation,
-                protocol_type=TYPE,
-                protocol_name=PROTOCOL,
-                leader=member.member_id,
-                member_id=FILLED,
-                members=[own],
-            )
+            own = {
+                "member_id": member.member_id,
+                "group_instance_id": instance_id,
+                "metadata": METADATA,
+            }
+            expected = {
+                "generation_id": generation,
+                "protocol_type": TYPE,
+                "protocol_name": PROTOCOL,
+                "leader": member.member_id,
+                "member_id": FILLED,
+                "members": [own],
+            }
             expect_whole(answer, expected, version)
             expect_error(await member.sync(), ErrorCode.NONE)
 
@@ -160,7 +122,7 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """SyncGroup answers with protocol and assignment, in every version."""
     member = await stable_member(server)
-    expected = SyncGroupResponse(protocol_type=TYPE, protocol_name=PROTOCOL, assignment=ASSIGNMENT)
+    expected = {"protocol_type": TYPE, "protocol_name": PROTOCOL, "assignment": ASSIGNMENT}
     for version in member.connection.offered(SyncGroupRequest):
         expect_whole(await member.sync(version), expected, version)
 
@@ -173,35 +135,33 @@ async def _(server: Server) -> None:
         instance_id = server.name() if version >= 3 else None
         member = await new_member(server, instance_id=instance_id)
         await member.joined()
-        gone = MemberResponse(member_id=member.member_id, group_instance_id=instance_id)
+        gone = {"member_id": member.member_id, "group_instance_id": instance_id}
         answer = await member.leave(version)
-        expect_whole(answer, LeaveGroupResponse(members=[gone]), version)
+        expect_whole(answer, {"members": [gone]}, version)
 
 
 @SECTION.broker_check(6, schema("DescribeGroupsResponse"))
 async def _(server: Server) -> None:
     """DescribeGroups describes a stable group and its member, in every version."""
     member = await stable_member(server, instance_id=server.name())
-    described = classic.DescribedGroupMember(
-        member_id=member.member_id,
-        group_instance_id=member.instance_id,
-        client_id=member.connection.client_id or "",
-        client_host=f"/{member.connection.own_host}",
-        member_metadata=METADATA,
-        member_assignment=ASSIGNMENT,
-    )
-    group = classic.DescribedGroup(
-        group_id=member.group,
-        group_state="Stable",
-        protocol_type=TYPE,
-        protocol_data=PROTOCOL,
-        members=[described],
-        authorized_operations=A_GROUPS_OPERATIONS,
-    )
-    request = classic.DescribeGroupsRequest(
-        groups=(member.group,), include_authorized_operations=True
-    )
-    expected = classic.DescribeGroupsResponse(groups=[group])
+    described = {
+        "member_id": member.member_id,
+        "group_instance_id": member.instance_id,
+        "client_id": member.connection.client_id or "",
+        "client_host": f"/{member.connection.own_host}",
+        "member_metadata": METADATA,
+        "member_assignment": ASSIGNMENT,
+    }
+    group = {
+        "group_id": member.group,
+        "group_state": "Stable",
+        "protocol_type": TYPE,
+        "protocol_data": PROTOCOL,
+        "members": [described],
+        "authorized_operations": A_GROUPS_OPERATIONS,
+    }
+    request = DescribeGroupsRequest(groups=(member.group,), include_authorized_operations=True)
+    expected = {"groups": [group]}
     await expect_in_each_version(member.connection, request, expected)
 
 
@@ -209,10 +169,13 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """ListGroups lists a stable group once, in every version."""
     member = await stable_member(server)
-    group = ListedGroup(
-        group_id=member.group, protocol_type=TYPE, group_state="Stable", group_type="classic"
-    )
-    expected = ListGroupsResponse(groups=including(group))
+    group = {
+        "group_id": member.group,
+        "protocol_type": TYPE,
+        "group_state": "Stable",
+        "group_type": "classic",
+    }
+    expected = {"groups": including(group)}
     await expect_in_each_version(member.connection, ListGroupsRequest(), expected)
 
 
@@ -222,14 +185,14 @@ async def _(server: Server) -> None:
     offsets = await new_offsets(server)
     missing = server.name()
     results = [
-        DeletableGroupResult(group_id=offsets.group),
-        DeletableGroupResult(group_id=missing, error_code=ErrorCode.GROUP_ID_NOT_FOUND),
+        {"group_id": offsets.group},
+        {"group_id": missing, "error_code": ErrorCode.GROUP_ID_NOT_FOUND},
     ]
     for version in offsets.connection.offered(DeleteGroupsRequest):
         expect_error(await offsets.commit(_OFFSET), ErrorCode.NONE)
         request = DeleteGroupsRequest(groups_names=(offsets.group, missing))
         answer = await offsets.connection.ask_coordinator(request, version)
-        expect_whole(answer, DeleteGroupsResponse(results=results), version)
+        expect_whole(answer, {"results": results}, version)
 
 
 @SECTION.broker_check(9, schema("OffsetDeleteResponse"))
@@ -237,31 +200,32 @@ async def _(server: Server) -> None:
     """OffsetDelete answers each partition once, under its topic."""
     offsets = await new_offsets(server, partitions=2)
     expect_error(await offsets.commit_partitions(_OFFSET, *_BOTH), ErrorCode.NONE)
-    asked = [OffsetDeleteRequestPartition(partition_index=partition) for partition in _BOTH]
-    parts = [OffsetDeleteResponsePartition(partition_index=partition) for partition in _BOTH]
-    request = OffsetDeleteRequest(
+    asked = [{"partition_index": partition} for partition in _BOTH]
+    parts = [{"partition_index": partition} for partition in _BOTH]
+    request = filled(
+        OffsetDeleteRequest,
         group_id=offsets.group,
-        topics=[OffsetDeleteRequestTopic(name=offsets.topic, partitions=asked)],
+        topics=[{"name": offsets.topic, "partitions": asked}],
     )
-    topic = OffsetDeleteResponseTopic(name=offsets.topic, partitions=parts)
-    await expect_in_each_version(offsets.connection, request, OffsetDeleteResponse(topics=[topic]))
+    topic = {"name": offsets.topic, "partitions": parts}
+    await expect_in_each_version(offsets.connection, request, {"topics": [topic]})
 
 
 @SECTION.broker_check(10, schema("ConsumerGroupHeartbeatResponse"))
 async def _(server: Server) -> None:
     """ConsumerGroupHeartbeat gives a member id, epoch and partitions, in every version."""
     offsets = await new_offsets(server, partitions=2)
-    part = TopicPartitions(topic_id=offsets.topic_id, partitions=_BOTH)
+    part = {"topic_id": offsets.topic_id, "partitions": _BOTH}
     for version in offsets.connection.offered(ConsumerGroupHeartbeatRequest):
         member = await new_consumer(server, topics=(offsets.topic,))
         await member.joined(version)
         await member.owns(2)
-        expected = ConsumerGroupHeartbeatResponse(
-            member_id=member.member_id,
-            member_epoch=member.epoch,
-            heartbeat_interval_ms=POSITIVE,
-            assignment=Assignment(topic_partitions=[part]),
-        )
+        expected = {
+            "member_id": member.member_id,
+            "member_epoch": member.epoch,
+            "heartbeat_interval_ms": POSITIVE,
+            "assignment": {"topic_partitions": [part]},
+        }
         full = await member.heartbeat(
             version,
             rebalance_timeout_ms=10_000,
@@ -279,37 +243,33 @@ async def _(server: Server) -> None:
     await member.joined(rack_id="rack")
     await member.owns(2)
     await member.beat()
-    part = consumers.TopicPartitions(
-        topic_id=offsets.topic_id, topic_name=offsets.topic, partitions=_BOTH
-    )
-    described = consumers.Member(
-        member_id=member.member_id,
-        instance_id=member.instance_id,
-        rack_id="rack",
-        member_epoch=member.epoch,
-        client_id=member.connection.client_id or "",
-        client_host=f"/{member.connection.own_host}",
-        subscribed_topic_names=member.topics,
-        subscribed_topic_regex=one_of(None, ""),
-        assignment=consumers.Assignment(topic_partitions=[part]),
-        target_assignment=consumers.Assignment(topic_partitions=[part]),
-        member_type=1,
-    )
-    group = consumers.DescribedGroup(
-        group_id=member.group,
-        group_state="Stable",
-        group_epoch=member.epoch,
-        assignment_epoch=member.epoch,
-        assignor_name="uniform",
-        members=[described],
-        authorized_operations=A_GROUPS_OPERATIONS,
-    )
+    part = {"topic_id": offsets.topic_id, "topic_name": offsets.topic, "partitions": _BOTH}
+    described = {
+        "member_id": member.member_id,
+        "instance_id": member.instance_id,
+        "rack_id": "rack",
+        "member_epoch": member.epoch,
+        "client_id": member.connection.client_id or "",
+        "client_host": f"/{member.connection.own_host}",
+        "subscribed_topic_names": member.topics,
+        "subscribed_topic_regex": one_of(None, ""),
+        "assignment": {"topic_partitions": [part]},
+        "target_assignment": {"topic_partitions": [part]},
+        "member_type": 1,
+    }
+    group = {
+        "group_id": member.group,
+        "group_state": "Stable",
+        "group_epoch": member.epoch,
+        "assignment_epoch": member.epoch,
+        "assignor_name": "uniform",
+        "members": [described],
+        "authorized_operations": A_GROUPS_OPERATIONS,
+    }
     await expect_in_each_version(
         member.connection,
-        consumers.ConsumerGroupDescribeRequest(
-            group_ids=(member.group,), include_authorized_operations=True
-        ),
-        consumers.ConsumerGroupDescribeResponse(groups=[group]),
+        ConsumerGroupDescribeRequest(group_ids=(member.group,), include_authorized_operations=True),
+        {"groups": [group]},
     )
 
 
@@ -366,16 +326,14 @@ async def _(server: Server) -> None:
     member.connection.demand(JoinGroupRequest, _SKIPS_ASSIGNMENT)
     old, generation = member.member_id, member.generation
     member.member_id = ""
-    own = JoinGroupResponseMember(
-        member_id=FILLED, group_instance_id=member.instance_id, metadata=METADATA
-    )
-    expected = JoinGroupResponse(
-        generation_id=generation,
-        protocol_type=TYPE,
-        protocol_name=PROTOCOL,
-        leader=fitting("another member id", lambda value: value not in ("", old)),
-        skip_assignment=True,
-        member_id=fitting("another member id", lambda value: value not in ("", old)),
-        members=[own],
-    )
+    own = {"member_id": FILLED, "group_instance_id": member.instance_id, "metadata": METADATA}
+    expected = {
+        "generation_id": generation,
+        "protocol_type": TYPE,
+        "protocol_name": PROTOCOL,
+        "leader": fitting("another member id", lambda value: value not in ("", old)),
+        "skip_assignment": True,
+        "member_id": fitting("another member id", lambda value: value not in ("", old)),
+        "members": [own],
+    }
     expect_whole(await member.joined(_SKIPS_ASSIGNMENT), expected, _SKIPS_ASSIGNMENT)

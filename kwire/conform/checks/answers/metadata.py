@@ -15,28 +15,16 @@ from kwire.conform.whole_answer import (
     THE_CLUSTERS_OPERATIONS,
     expect_in_each_version,
     expect_whole,
+    filled,
     of_version,
     one_of,
 )
 from kwire.error_codes import ErrorCode
-from kwire.messages import a75_describe_topic_partitions as pages
-from kwire.messages.a03_metadata import (
-    MetadataRequest,
-    MetadataRequestTopic,
-    MetadataResponse,
-    MetadataResponseBroker,
-    MetadataResponsePartition,
-    MetadataResponseTopic,
-)
-from kwire.messages.a10_find_coordinator import (
-    Coordinator,
-    FindCoordinatorRequest,
-    FindCoordinatorResponse,
-)
-from kwire.messages.a60_describe_cluster import (
-    DescribeClusterBroker,
+from kwire.messages import (
     DescribeClusterRequest,
-    DescribeClusterResponse,
+    DescribeTopicPartitionsRequest,
+    FindCoordinatorRequest,
+    MetadataRequest,
 )
 from kwire.messages.endpoint_type import EndpointType
 
@@ -57,11 +45,10 @@ async def _created(server: Server) -> Any:
     return answer.topics[0]
 
 
-async def _brokers(server: Server) -> list[DescribeClusterBroker]:
+async def _brokers(server: Server) -> Any:
     """Return the brokers as the other API names them, of which Metadata is to tell the same."""
     answer = await server.ask(DescribeClusterRequest())
-    brokers: list[DescribeClusterBroker] = answer.brokers
-    return brokers
+    return answer.brokers
 
 
 @SECTION.broker_check(1, schema("MetadataResponse"))
@@ -69,36 +56,36 @@ async def _(server: Server) -> None:
     """Metadata answers with brokers, cluster and a topic's partitions, in every version."""
     topic, broker = await _created(server), some_broker(server)
     partitions = [
-        MetadataResponsePartition(
-            partition_index=partition,
-            leader_id=broker,
-            leader_epoch=0,
-            replica_nodes=(broker,),
-            isr_nodes=(broker,),
-        )
+        {
+            "partition_index": partition,
+            "leader_id": broker,
+            "leader_epoch": 0,
+            "replica_nodes": (broker,),
+            "isr_nodes": (broker,),
+        }
         for partition in _BOTH
     ]
     nodes = await _brokers(server)
     brokers = [
-        MetadataResponseBroker(node_id=n.broker_id, host=n.host, port=n.port, rack=n.rack)
-        for n in nodes
+        {"node_id": n.broker_id, "host": n.host, "port": n.port, "rack": n.rack} for n in nodes
     ]
-    expected = MetadataResponse(
-        brokers=brokers,
-        cluster_id=server.cluster_id(),
-        controller_id=one_of(*(n.broker_id for n in nodes)),
-        topics=[
-            MetadataResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=partitions,
-                topic_authorized_operations=A_TOPICS_OPERATIONS,
-            )
+    expected = {
+        "brokers": brokers,
+        "cluster_id": server.cluster_id(),
+        "controller_id": one_of(*(n.broker_id for n in nodes)),
+        "topics": [
+            {
+                "name": topic.name,
+                "topic_id": topic.topic_id,
+                "partitions": partitions,
+                "topic_authorized_operations": A_TOPICS_OPERATIONS,
+            }
         ],
-        cluster_authorized_operations=THE_CLUSTERS_OPERATIONS,
-    )
-    request = MetadataRequest(
-        topics=[MetadataRequestTopic(name=topic.name)],
+        "cluster_authorized_operations": THE_CLUSTERS_OPERATIONS,
+    }
+    request = filled(
+        MetadataRequest,
+        topics=[{"name": topic.name}],
         include_cluster_authorized_operations=True,
         include_topic_authorized_operations=True,
     )
@@ -112,29 +99,29 @@ async def _(server: Server) -> None:
     connection = await server.connection()
     for shown in (_BOTH, _BOTH[:1]):
         partitions = [
-            pages.DescribeTopicPartitionsResponsePartition(
-                partition_index=partition,
-                leader_id=broker,
-                leader_epoch=0,
-                replica_nodes=(broker,),
-                isr_nodes=(broker,),
-                eligible_leader_replicas=one_of(None, ()),
-                last_known_elr=one_of(None, ()),
-            )
+            {
+                "partition_index": partition,
+                "leader_id": broker,
+                "leader_epoch": 0,
+                "replica_nodes": (broker,),
+                "isr_nodes": (broker,),
+                "eligible_leader_replicas": one_of(None, ()),
+                "last_known_elr": one_of(None, ()),
+            }
             for partition in shown
         ]
-        described = pages.DescribeTopicPartitionsResponseTopic(
-            name=topic.name,
-            topic_id=topic.topic_id,
-            partitions=partitions,
-            topic_authorized_operations=A_TOPICS_OPERATIONS,
-        )
-        following = pages.Cursor(topic_name=topic.name, partition_index=1)
-        expected = pages.DescribeTopicPartitionsResponse(
-            topics=[described], next_cursor=None if shown == _BOTH else following
-        )
-        request = pages.DescribeTopicPartitionsRequest(
-            topics=[pages.TopicRequest(name=topic.name)], response_partition_limit=len(shown)
+        described = {
+            "name": topic.name,
+            "topic_id": topic.topic_id,
+            "partitions": partitions,
+            "topic_authorized_operations": A_TOPICS_OPERATIONS,
+        }
+        following = {"topic_name": topic.name, "partition_index": 1}
+        expected = {"topics": [described], "next_cursor": None if shown == _BOTH else following}
+        request = filled(
+            DescribeTopicPartitionsRequest,
+            topics=[{"name": topic.name}],
+            response_partition_limit=len(shown),
         )
         await expect_in_each_version(connection, request, expected)
 
@@ -144,15 +131,15 @@ async def _(server: Server) -> None:
     """DescribeCluster names the brokers that Metadata names, in every version."""
     metadata = await server.ask(MetadataRequest(topics=[]))
     brokers = [
-        DescribeClusterBroker(broker_id=b.node_id, host=b.host, port=b.port, rack=b.rack)
+        {"broker_id": b.node_id, "host": b.host, "port": b.port, "rack": b.rack}
         for b in metadata.brokers
     ]
-    expected = DescribeClusterResponse(
-        cluster_id=metadata.cluster_id,
-        controller_id=one_of(*(b.broker_id for b in brokers)),
-        brokers=brokers,
-        cluster_authorized_operations=THE_CLUSTERS_OPERATIONS,
-    )
+    expected = {
+        "cluster_id": metadata.cluster_id,
+        "controller_id": one_of(*(b.node_id for b in metadata.brokers)),
+        "brokers": brokers,
+        "cluster_authorized_operations": THE_CLUSTERS_OPERATIONS,
+    }
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     await expect_in_each_version(await server.connection(), request, expected)
 
@@ -166,12 +153,12 @@ async def _(server: Server) -> None:
     node = one_of(*brokers)
     host = one_of(*(broker.host for broker in brokers.values()))
     port = one_of(*(broker.port for broker in brokers.values()))
-    expected = FindCoordinatorResponse(
-        node_id=node,
-        host=host,
-        port=port,
-        coordinators=[Coordinator(key=group, node_id=node, host=host, port=port)],
-    )
+    expected = {
+        "node_id": node,
+        "host": host,
+        "port": port,
+        "coordinators": [{"key": group, "node_id": node, "host": host, "port": port}],
+    }
     request = FindCoordinatorRequest(key=group, coordinator_keys=(group,))
     await expect_in_each_version(await server.connection(), request, expected)
 
@@ -185,20 +172,20 @@ async def _(server: Server) -> None:
     if not all(quorum.listeners.get(voter) for voter in quorum.voters):
         raise Skipped("the quorum tells no addresses of its voters")
     brokers = [
-        DescribeClusterBroker(
-            broker_id=voter,
-            host=quorum.listeners[voter][0].host,
-            port=quorum.listeners[voter][0].port,
-        )
+        {
+            "broker_id": voter,
+            "host": quorum.listeners[voter][0].host,
+            "port": quorum.listeners[voter][0].port,
+        }
         for voter in quorum.voters
     ]
-    expected = DescribeClusterResponse(
-        endpoint_type=EndpointType.CONTROLLER,
-        cluster_id=server.cluster_id(),
-        controller_id=quorum.leader_id,
-        brokers=brokers,
-        cluster_authorized_operations=THE_CLUSTERS_OPERATIONS,
-    )
+    expected = {
+        "endpoint_type": EndpointType.CONTROLLER,
+        "cluster_id": server.cluster_id(),
+        "controller_id": quorum.leader_id,
+        "brokers": brokers,
+        "cluster_authorized_operations": THE_CLUSTERS_OPERATIONS,
+    }
     request = DescribeClusterRequest(
         include_cluster_authorized_operations=True, endpoint_type=EndpointType.CONTROLLER
     )
