@@ -11,7 +11,9 @@ import msgspec
 
 from kwire.codec.declaration import Response
 from kwire.conform.reaction import ConnectionState, Reaction, error_text
-from kwire.conform.vocabulary import BrokenAnswer, ConformanceVerdict, Deviation
+from kwire.conform.vocabulary import BrokenAnswer, ConformanceVerdict, Deviation, Skipped
+from kwire.error_codes import ErrorCode
+from kwire.messages.access_control import AclOperation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +141,22 @@ def expect_refused(response: Response, *codes: int) -> None:
     """
     came = first_error(response)
     expect_error(response, *codes, differs=(came,) if came else ())
+
+
+def demand_enabled(response: Response, what: str) -> None:
+    """Raise Skipped for UNSUPPORTED_VERSION: the cluster's features do not enable an API yet.
+
+    For an API whose versions do not tell whether its feature is enabled.
+    """
+    if first_error(response) == ErrorCode.UNSUPPORTED_VERSION:
+        raise Skipped(f"the server has {what}, but they are not enabled")
+
+
+def expect_operations(*fields: int) -> None:
+    """Demand that fields of authorized operations have bits of operations only (KIP-430)."""
+    allowed = sum(1 << operation for operation in AclOperation if operation > AclOperation.ALL)
+    odd = [field for field in fields if field & ~allowed]
+    expect(not odd, "bits of operations", odd)
 
 
 def expect(holds: object, expected: str, came: object) -> None:

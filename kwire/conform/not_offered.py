@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kwire.conform.check import Member, Members
-from kwire.conform.expectation import closes, judge
+from kwire.conform.expectation import answers, closes, judge
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.error_codes import ErrorCode
 from kwire.messages.registry import api_key, request
 
 
@@ -26,5 +27,7 @@ async def _ends(name: str, server: Server) -> None:
     connection = await server.connection()
     if kind.key in connection.versions.api_versions:
         raise Skipped(f"the {server.target.role.value} offers it")
-    server.allow(closes())
-    judge(await connection.exchange(kind(), kind.versions.last), closes())
+    # Documents say that such a request is refused, not that it ends the connection.
+    refused = answers(ErrorCode.UNSUPPORTED_VERSION)
+    server.allow(closes(), refused)
+    judge(await connection.exchange(kind(), kind.versions.last), closes(), refused)

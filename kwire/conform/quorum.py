@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from kwire.codec.declaration import Request
 from kwire.conform.check import Check, gets
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.expectation import Expectation, expect_error, judge
+from kwire.conform.expectation import Expectation, expect_equal, expect_error, judge
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped
 from kwire.error_codes import ErrorCode
-from kwire.messages.a01_fetch import LeaderIdAndEpoch
 from kwire.messages.a55_describe_quorum import Listener, ReplicaState, ResponsePartitionData
-from kwire.messages.a82_update_raft_voter import CurrentLeader
+from kwire.messages.metadata_versions import METADATA_VERSION, NAMES
 from kwire.net.address import Address
 from kwire.net.negotiation import NodeApiVersions, api_versions_request
 from kwire.net.quorum_request import quorum_request
@@ -27,6 +27,9 @@ OTHER_DIRECTORY = UUID(int=(0x6B77697265 << 64) + 1)
 NOBODY = 987_654
 """The id of a node that no cluster has."""
 NO_DIRECTORY = UUID(int=0)
+SCRAM, KNOWN_CONTROLLERS, DIRECTORIES = 11, 15, 17
+"""Levels of metadata.version that have credentials of SCRAM (3.5-IV2), controllers that know one
+another (3.7-IV0) and log directories of brokers (3.7-IV2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +89,23 @@ class DescribedQuorum:
             raise Skipped(f"it needs kraft.version {level}, and here it is {came}")
 
 
-def unknown_leader(leader: LeaderIdAndEpoch | CurrentLeader | None) -> str:
-    """Return what a refusal has in place of a leader with its epoch; empty if it names one."""
-    if leader is None:
-        return "without a leader"
-    is_known = leader.leader_id >= 0 and leader.leader_epoch > 0
-    return "" if is_known else f"leader {leader.leader_id} in epoch {leader.leader_epoch}"
+async def demand_metadata_version(connection: CheckedConnection, level: int) -> None:
+    """Raise Skipped where a lower metadata.version is finalized: Kafka cannot do as much there."""
+    finalized = (await features_of(connection)).finalized_features.get(METADATA_VERSION)
+    if finalized is not None and finalized.max_version < level:
+        came = finalized.max_version
+        raise Skipped(f"it needs metadata.version {level} ({NAMES[level]}), and here it is {came}")
+
+
+def leader_named_in(response: Any) -> tuple[int, int]:
+    """Return leader and epoch that an answer about the metadata log names; -1 for none.
+
+    They stand in the only partition, or in the whole, as fields of their own or in one.
+    """
+    topics = getattr(response, "topics", ()) or getattr(response, "responses", ())
+    part = topics[0].partitions[0] if topics else response
+    leader = getattr(part, "current_leader", part)
+    return (-1, -1) if leader is None else (leader.leader_id, leader.leader_epoch)
 
 
 async def features_of(connection: CheckedConnection) -> NodeApiVersions:
@@ -129,11 +143,12 @@ def leader_exchange(
     role: ServerRole = ServerRole.CONTROLLER,
     needs: Need = Need.NOTHING,
     alone: bool = False,
+    names_leader: bool = False,
 ) -> Check:
     """Return a check that sends one request to the quorum's leader and judges the reaction.
 
     version: SKIPPED if it is not offered; by default the highest that both have. kraft_version:
-    the level that the quorum must have.
+    the level that the quorum must have. names_leader: the answer has to, with the epoch.
     """
 
     async def run(server: Server) -> None:
@@ -146,6 +161,9 @@ def leader_exchange(
         # A voter change may have to wait until the leader gives up.
         reaction = await quorum.connection.exchange(request, version, patience=10.0)
         judge(reaction, expect, differs)
+        if names_leader:
+            came = leader_named_in(reaction.body)
+            expect_equal("leader and epoch", came, (quorum.leader_id, quorum.epoch))
 
     return Check(
         sentence=gets(sentence, expect.code),

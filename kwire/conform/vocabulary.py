@@ -55,6 +55,11 @@ def guide(section: str) -> SentenceSource:
     return SentenceSource("Kafka protocol guide", section)
 
 
+def documentation(section: str) -> SentenceSource:
+    """Return a setting or a section of Kafka's documentation."""
+    return SentenceSource("Kafka documentation", section)
+
+
 def kafka(place: str) -> SentenceSource:
     """Return what Apache Kafka does, where no document says it; place: its class and method."""
     return SentenceSource("Apache Kafka", place, SentenceClass.JAVA)

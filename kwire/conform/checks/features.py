@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from kwire.conform.check import Check, CheckSection
-from kwire.conform.expectation import Expectation, answers, expect, expect_equal, expect_error
-from kwire.conform.quorum import describe_quorum, features_of, leader_exchange
+from kwire.conform.check import Check, CheckSection, scenario
+from kwire.conform.expectation import expect_equal, expect_error, expect_refused
+from kwire.conform.quorum import DescribedQuorum, describe_quorum, features_of
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, SentenceSource, ServerRole, Skipped, kip
+from kwire.conform.vocabulary import SentenceSource, ServerRole, Skipped, kip
 from kwire.error_codes import ErrorCode
-from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a57_update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
 SECTION = CheckSection("features/kip-584", "Features and their levels")
@@ -16,7 +15,8 @@ SECTION = CheckSection("features/kip-584", "Features and their levels")
 _UPDATE = kip(584, "Feature versioning system")
 _METADATA = "metadata.version"
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE, _UNKNOWN_TYPE = 1, 2, 3, 9
-_REFUSED = answers(ErrorCode.INVALID_UPDATE_VERSION)
+_REFUSED = (ErrorCode.INVALID_UPDATE_VERSION,)
+"""What Kafka answers; no document has the code."""
 
 
 def _update(
@@ -32,110 +32,74 @@ def _validated(
     sentence: str,
     source: SentenceSource,
     request: UpdateFeaturesRequest,
-    expected: Expectation,
     kraft_version: int | None = None,
 ) -> Check:
-    return leader_exchange(
-        sentence,
-        source,
-        send=lambda quorum: request,
-        expect=expected,
-        version=1,
-        kraft_version=kraft_version,
-    )
+    @scenario(sentence, source, role=ServerRole.CONTROLLER)
+    async def refused(server: Server) -> None:
+        quorum = await describe_quorum(server)
+        if kraft_version is not None:
+            await quorum.demand_kraft_version(kraft_version)
+        expect_refused(await quorum.connection.ask(request, 1), *_REFUSED)
+
+    return refused
 
 
-async def _highest(server: Server) -> int:
-    connection = await server.connection()
-    return connection.version_for(ApiVersionsRequest())
-
-
-@SECTION.check(1, kip(584, "ApiVersions"))
-async def _(server: Server) -> None:
-    """Every finalized level is one that the node supports."""
-    features = await features_of(await server.connection())
-    for name, finalized in features.finalized_features.items():
-        supported = features.supported_features.get(name)
-        # Brokers name ranges that begin at 0 only from v4 on (KIP-1022).
-        if supported is None and (await _highest(server)) < 4:
-            continue
-        holds = supported is not None and finalized.max_version in supported
-        expect(holds, f"{name} {finalized} within what is supported", supported)
-
-
-@SECTION.check(2, kip(778, "Feature Flags"))
-async def _(server: Server) -> None:
-    """A metadata.version is finalized."""
-    levels = (await features_of(await server.connection())).finalized_features
-    expect(_METADATA in levels, "a finalized metadata.version", ", ".join(levels) or "no feature")
-
-
-@SECTION.check(3, kip(584, "ApiVersions"))
-async def _(server: Server) -> None:
-    """The epoch of the finalized features never goes down."""
-    connection = await server.connection()
-    first = (await features_of(connection)).finalized_features_epoch
-    second = (await features_of(connection)).finalized_features_epoch
-    if first is None or second is None:
-        raise Deviation("an epoch of the finalized features", "none")
-    expect(second >= first, f"epoch {first} or later", second)
-
-
-@SECTION.check(4, kip(1022, "ApiVersions"))
-async def _(server: Server) -> None:
-    """Features whose range begins with 0 are named from v4 on, not before."""
-    connection = await server.connection()
-    connection.demand(ApiVersionsRequest, 3, 4)
-    request = ApiVersionsRequest(client_software_name="kwire", client_software_version="1")
-    older, newer = await connection.ask(request, 3), await connection.ask(request, 4)
-    from_zero = [item.name for item in older.supported_features if item.min_version == 0]
-    expect_equal("features from 0 on in v3", from_zero, [])
-    named = {item.name for item in newer.supported_features}
-    expect({item.name for item in older.supported_features} <= named, "all of v3 in v4", named)
+async def _level(server: Server) -> tuple[DescribedQuorum, int]:
+    """Return the quorum, and its finalized metadata.version. Raises Skipped without one."""
+    quorum = await describe_quorum(server)
+    quorum.connection.demand(UpdateFeaturesRequest, 1)
+    finalized = (await features_of(quorum.connection)).finalized_features.get(_METADATA)
+    if finalized is None:
+        raise Skipped("no metadata.version is finalized")
+    return quorum, finalized.max_version
 
 
 SECTION[5] = _validated(
-    "An unknown feature cannot be finalized.", _UPDATE, _update("kwire.conform", 1), _REFUSED
+    "An unknown feature cannot be finalized.", _UPDATE, _update("kwire.conform", 1)
 )
 SECTION[6] = _validated(
     "A level that is not supported cannot be finalized.",
     _UPDATE,
     _update(_METADATA, 32_000),
-    _REFUSED,
 )
-SECTION[7] = _validated(
-    "A level can be lowered by a downgrade only.",
-    kip(584, "Downgrade"),
-    _update(_METADATA, 1),
-    _REFUSED,
-)
-SECTION[8] = _validated(
-    "A level below 0 cannot be finalized.", _UPDATE, _update(_METADATA, -1), _REFUSED
-)
-SECTION[9] = _validated(
-    "An unknown upgrade type is refused.",
-    kip(778, "UpdateFeatures"),
-    _update(_METADATA, 1, _UNKNOWN_TYPE),
-    answers(ErrorCode.INVALID_UPDATE_VERSION) | answers(ErrorCode.INVALID_REQUEST),
-)
+
+
+@SECTION.check(7, kip(584, "Downgrade"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """A level can be lowered by a downgrade only."""
+    quorum, level = await _level(server)
+    supported = (await features_of(quorum.connection)).supported_features.get(_METADATA)
+    if supported is None or level - 1 not in supported:
+        raise Skipped(f"the controller supports no level below {level}")
+    expect_refused(await quorum.connection.ask(_update(_METADATA, level - 1)), *_REFUSED)
+
+
+SECTION[8] = _validated("A level below 0 cannot be finalized.", _UPDATE, _update(_METADATA, -1))
+
+
+@SECTION.check(9, kip(778, "UpdateFeatures"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """An unknown upgrade type is refused."""
+    quorum, level = await _level(server)  # which nothing else is wrong with
+    answer = await quorum.connection.ask(_update(_METADATA, level, _UNKNOWN_TYPE))
+    expect_refused(answer, *_REFUSED, ErrorCode.INVALID_REQUEST)
+
+
 SECTION[10] = _validated(
     "metadata.version cannot be deleted.",
     kip(778, "Downgrade"),
     _update(_METADATA, 0, _UNSAFE_DOWNGRADE),
-    _REFUSED,
 )
 SECTION[11] = _validated(
     "kraft.version cannot go back to 0.",
-    kip(853, "KRaft version"),
+    kip(853, "UpdateFeatures, Handling"),
     _update("kraft.version", 0, _UNSAFE_DOWNGRADE),
-    _REFUSED,
     kraft_version=1,
 )
 SECTION[12] = _validated(
     "A kraft.version that is not supported cannot be finalized.",
     kip(853, "KRaft version"),
     _update("kraft.version", 9),
-    _REFUSED,
 )
 
 

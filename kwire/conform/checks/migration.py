@@ -21,12 +21,13 @@ from kwire.messages.zk_migration_state import ZkMigrationState, migration_state_
 
 SECTION = CheckSection("migration/kip-866", "The move from ZooKeeper, as a KRaft server shows it")
 
+_DECLARED = schema("LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest", "listeners")
 _OLD = ("LeaderAndIsr", "StopReplica", "UpdateMetadata")
 
 
-@SECTION.check(1, schema("ApiVersionsResponse"))
+@SECTION.check(1, schema("ApiVersionsResponse", "ZkMigrationReady"))
 async def _(server: Server) -> None:
-    """Only a node that takes part in a migration is ready for one."""
+    """Only a node with the settings of a migration is ready for one."""
     answer = await versions_with_readiness(server)
     if not answer.zk_migration_ready:
         return
@@ -62,9 +63,7 @@ async def _(server: Server) -> None:
         raise Informed(f"the log is in state {name}, brokers that migrate: {migrating}")
 
 
-@SECTION.check(
-    3, schema("LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest", "listeners")
-)
+@SECTION.check(3, _DECLARED)
 async def _(server: Server) -> None:
     """Requests of a ZooKeeper controller are not on offer."""
     on_offer = (await features_of(await server.connection())).api_versions
@@ -76,6 +75,6 @@ async def _(server: Server) -> None:
 
 SECTION[4] = family(
     "Requests of a ZooKeeper controller end the connection.",
-    kip(866, "Controller RPCs"),
+    _DECLARED,
     each_ends_the_connection(_OLD),
 )

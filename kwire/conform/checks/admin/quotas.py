@@ -22,7 +22,8 @@ SECTION = CheckSection("admin/quotas", "Client quotas")
 _EXACT, _DEFAULT, _ANY, _NO_MATCH = 0, 1, 2, 9
 _RATE = "producer_byte_rate"
 _FILTERS = kip(546, "DescribeClientQuotas")
-_JAVA = kafka("ClientQuotaControlManager")
+_ENTITY = kafka("ClientQuotaControlManager.validateEntity")
+_JAVA = kafka("ClientQuotaControlManager.alterClientQuotaEntity")
 
 
 def _filter(*components: tuple[str, int, str | None]) -> DescribeClientQuotasRequest:
@@ -113,9 +114,9 @@ SECTION[8] = exchange(
     role=ServerRole.BROKER,
 )
 SECTION[9] = _bad_quota("A quota that does not exist gets", _JAVA, {"user": "x"}, "no_such_quota")
-SECTION[10] = _bad_quota("A type of entity that does not exist gets", _JAVA, {"planet": "x"})
-SECTION[11] = _bad_quota("A quota without an entity gets", _JAVA, {})
-SECTION[12] = _bad_quota("An entity with an empty name gets", _JAVA, {"user": ""})
+SECTION[10] = _bad_quota("A type of entity that does not exist gets", _ENTITY, {"planet": "x"})
+SECTION[11] = _bad_quota("A quota without an entity gets", _ENTITY, {})
+SECTION[12] = _bad_quota("An entity with an empty name gets", _ENTITY, {"user": ""})
 SECTION[13] = _bad_quota("A negative quota gets", _JAVA, {"user": "x"}, value=-1.0)
 SECTION[14] = _bad_quota("A quota with a fraction of a byte gets", _JAVA, {"user": "x"}, value=1.5)
 SECTION[15] = _bad_quota(
@@ -128,7 +129,7 @@ SECTION[15] = _bad_quota(
 
 @SECTION.refuses(
     16,
-    kip(546, "AlterClientQuotas"),
+    kafka("ClientQuotaControlManager.alterClientQuotas"),
     ErrorCode.INVALID_REQUEST,
     differs=(ErrorCode.NONE,),
     needs=Need.NOTHING,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import Check, CheckSection, gets, scenario
-from kwire.conform.checks.topics.creating import create, new_topic
+from kwire.conform.checks.topics.creating import create, new_topic, some_broker
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, guide, kafka, kip
@@ -87,9 +87,15 @@ SECTION[5] = _refused_move(
     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
     replicas=(-1,),
 )
-SECTION[6] = _refused_move(
-    "A broker twice among the replicas gets", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=(1, 1)
-)
+
+
+@SECTION.broker_refuses(6, _MOVES, ErrorCode.INVALID_REPLICA_ASSIGNMENT)
+async def _(server: Server) -> Any:
+    """A broker twice among the replicas gets"""
+    broker = some_broker(server)  # one that there is: else it is refused for that
+    return await _reassign(server, await server.topic(), replicas=(broker, broker))
+
+
 SECTION[7] = _refused_move("No replicas get", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=())
 SECTION[8] = _refused_move(
     "Cancelling a reassignment that does not exist gets", ErrorCode.NO_REASSIGNMENT_IN_PROGRESS

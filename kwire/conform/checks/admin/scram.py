@@ -6,8 +6,9 @@ from typing import Any
 
 from kwire.conform.check import Check, CheckSection, gets, scenario
 from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.quorum import SCRAM, demand_metadata_version
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ServerRole, kip
+from kwire.conform.vocabulary import ServerRole, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a50_describe_user_scram_credentials import (
     CredentialInfo,
@@ -44,6 +45,7 @@ def _upsertion(user: str, mechanism: int, iterations: int) -> ScramCredentialUps
 
 
 async def _delete(server: Server, user: str) -> Any:
+    await demand_metadata_version(await server.connection(), SCRAM)
     deletion = ScramCredentialDeletion(name=user, mechanism=_SHA_256)
     return await server.ask_controller(AlterUserScramCredentialsRequest(deletions=[deletion]))
 
@@ -53,6 +55,7 @@ async def _upsert(
 ) -> Any:
     """Set credentials; they are deleted after the check."""
     (await server.connection()).demand_since(AlterUserScramCredentialsRequest, 0)
+    await demand_metadata_version(await server.connection(), SCRAM)
     for user in set(users):
 
         async def remove(user: str = user) -> None:
@@ -117,7 +120,7 @@ SECTION[8] = _refused(
 
 
 @SECTION.refuses(
-    9, _ALTER, ErrorCode.UNSUPPORTED_SASL_MECHANISM, differs=(ErrorCode.UNACCEPTABLE_CREDENTIAL,)
+    9, kafka("ScramControlManager.validateUpsertion"), ErrorCode.UNSUPPORTED_SASL_MECHANISM
 )
 async def _(server: Server) -> Any:
     """An unknown mechanism is reported before too few iterations."""

@@ -28,8 +28,9 @@ def _no_token(sentence: str, request: Request, role: ServerRole = ServerRole.ANY
 
     @scenario(sentence, kip(48, "Public Interfaces"), role=role)
     async def check(server: Server) -> None:
-        if server.target.security.sasl is not None:
-            raise Skipped("the connection has a login, tokens may be had")
+        security = server.target.security
+        if security.sasl is not None or (security.tls and security.tls.keystore):
+            raise Skipped("the connection has a login or a certificate, tokens may be had")
         expect_error(
             await server.ask_controller(request),
             ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
@@ -71,7 +72,7 @@ def _any_acl(operation: AclOperation) -> DescribeAclsRequest:
 async def _(server: Server) -> None:
     """Without an authorizer listing and deleting ACLs gets SECURITY_DISABLED."""
     described = first_error(await server.ask(_any_acl(AclOperation.ANY)))
-    if described == 0:
+    if described in (ErrorCode.NONE, ErrorCode.CLUSTER_AUTHORIZATION_FAILED):
         raise Skipped("the server has an authorizer")
     expect_equal("error", described, _NO_AUTHORIZER)
     nothing = DeleteAclsFilter(

@@ -35,7 +35,7 @@ async def _(server: Server) -> Any:
 
 @SECTION.refuses(2, _JAVA, ErrorCode.INVALID_REQUEST, role=_BROKER)
 async def _(server: Server) -> Any:
-    """Before v4 a key type that does not exist gets INVALID_REQUEST too."""
+    """Before v4 a key type that does not exist gets INVALID_REQUEST."""
     return await _find(server, server.name(), kind=_NONE, version=1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from kwire.codec.declaration import Request
 from kwire.conform.check import Check, CheckSection, Member, family, gets, scenario
@@ -10,9 +11,15 @@ from kwire.conform.checks.controllers.requests import CHANGES, TOPIC, describe_c
 from kwire.conform.checks.quorum.requests import add_voter, remove_voter, update_voter
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_equal, expect_error
-from kwire.conform.quorum import DescribedQuorum, describe_quorum, features_of
+from kwire.conform.quorum import (
+    KNOWN_CONTROLLERS,
+    DescribedQuorum,
+    demand_metadata_version,
+    describe_quorum,
+    features_of,
+)
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped, kafka, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped, guide, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a46_list_partition_reassignments import ListPartitionReassignmentsRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
@@ -21,7 +28,7 @@ from kwire.messages.config_resource import ResourceType
 SECTION = CheckSection("controllers/kip-919/inactive", "Controllers that do not lead")
 
 _CONTROLLER, _TWO = ServerRole.CONTROLLER, Need.TWO_VOTERS
-_INACTIVE = kip(919, "Overview")
+_INACTIVE = guide("Error Codes")
 
 
 async def _inactive(server: Server) -> tuple[CheckedConnection, DescribedQuorum]:
@@ -66,12 +73,18 @@ SECTION[1] = family(
     role=_CONTROLLER,
     needs=_TWO,
 )
-SECTION[2] = _asked(
-    "A controller that does not lead lists the controllers.",
-    kip(919, "DescribeCluster"),
-    lambda quorum: DescribeClusterRequest(endpoint_type=2),
-    ErrorCode.NONE,
+
+
+@SECTION.refuses(
+    2, kip(919, "DescribeCluster Changes"), ErrorCode.NONE, role=_CONTROLLER, needs=_TWO
 )
+async def _(server: Server) -> Any:
+    """A controller that does not lead lists the controllers."""
+    connection, _ = await _inactive(server)
+    await demand_metadata_version(connection, KNOWN_CONTROLLERS)
+    return await connection.ask(DescribeClusterRequest(endpoint_type=2))
+
+
 SECTION[3] = _asked(
     "AddRaftVoter at a controller that does not lead gets",
     kip(853, "AddVoter, Handling"),
@@ -92,7 +105,7 @@ SECTION[5] = _asked(
 )
 SECTION[6] = _asked(
     "A controller that does not lead describes configurations.",
-    kafka("ControllerApis.handleDescribeConfigsRequest"),
+    kip(919, "New APIs"),
     lambda quorum: describe_config(ResourceType.TOPIC, TOPIC),
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 )

@@ -82,17 +82,17 @@ async def _(server: Server) -> None:
 @SECTION.check(5, _NETWORK, role=ServerRole.BROKER, needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """A quick request behind a Fetch that waits is answered behind it."""
-    connection = await server.connection()
     name = await server.topic()
+    connection = await server.leader(name)
     topics = [MetadataRequestTopic(name=name)]
-    answer = await (await server.leader(name)).ask(MetadataRequest(topics=topics))
+    answer = await connection.ask(MetadataRequest(topics=topics))
     partition = FetchPartition(partition=0, partition_max_bytes=1 << 20)
     fetch = FetchRequest(max_wait_ms=_FETCH_WAIT, min_bytes=1, topics=[])
     version = connection.version_for(fetch)
     named = {"topic_id": answer.topics[0].topic_id} if version >= 13 else {"topic": name}
     fetch.topics = [FetchTopic(partitions=[partition], **named)]
     await connection.send(connection.frame(fetch, version, correlation_id=1) + good_frame(2))
-    judge(await connection.reaction(api_key("Fetch"), version, 1), answers())
+    judge(await connection.reaction(api_key("Fetch"), version, 1), answers(ErrorCode.NONE))
     judge(await connection.reaction(API_VERSIONS, 0, 2), answers(ErrorCode.NONE))
 
 

@@ -37,7 +37,7 @@ def tagged(tags: bytes) -> bytes:
     return sized(raw_header(API_VERSIONS, 3, 1, text16(b"kwire"), tags) + _SOFTWARE)
 
 
-@SECTION.check(1, schema(_HEADER, "correlation_id"))
+@SECTION.check(1, schema(_HEADER, "CorrelationId"))
 async def _(server: Server) -> None:
     """A correlation id comes back as it was, whatever it is."""
     connection = await server.connection()
@@ -47,7 +47,7 @@ async def _(server: Server) -> None:
         expect_equal("correlation id", int.from_bytes(frame[:4], "big", signed=True), number)
 
 
-@SECTION.check(2, schema(_HEADER, "correlation_id"))
+@SECTION.check(2, schema(_HEADER, "CorrelationId"))
 async def _(server: Server) -> None:
     """Correlation ids need not differ."""
     connection = await server.connection()
@@ -58,14 +58,14 @@ async def _(server: Server) -> None:
 
 
 SECTION[3] = sends(
-    "A client id may be null.", schema(_HEADER, "client_id"), client(b"\xff\xff"), ANSWERS
+    "A client id may be null.", schema(_HEADER, "ClientId"), client(b"\xff\xff"), ANSWERS
 )
 SECTION[4] = sends(
-    "A client id may be empty.", schema(_HEADER, "client_id"), client(b"\0\0"), ANSWERS
+    "A client id may be empty.", schema(_HEADER, "ClientId"), client(b"\0\0"), ANSWERS
 )
 SECTION[5] = sends(
     "A client id may have the greatest possible length.",
-    schema(_HEADER, "client_id"),
+    schema(_HEADER, "ClientId"),
     client(text16(b"k" * 32_767)),
     ANSWERS,
 )

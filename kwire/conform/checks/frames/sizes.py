@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwire.conform.bad_bytes import (
     API_VERSIONS,
+    CLOSES,
     NOT_CLOSED,
     SHORT_PATIENCE,
     good_frame,
@@ -38,13 +39,13 @@ SECTION[2] = sends(
 SECTION[3] = sends("A size of 0 ends the connection.", _HEADER, _size(0), differs=NOT_CLOSED)
 SECTION[4] = sends(
     "The largest size is refused before its bytes come.",
-    _RECEIVE,
+    guide("Network"),
     _size((1 << 31) - 1),
     differs=NOT_CLOSED,
 )
 SECTION[5] = sends(
     "A size one above the limit of 100 MiB is refused before its bytes come.",
-    _RECEIVE,
+    guide("Network"),
     _size(_LIMIT + 1),
     differs=NOT_CLOSED,
 )
@@ -95,5 +96,6 @@ SECTION[10] = sends(
         raw_header(API_VERSIONS, 3, 1, tags=tagged_fields([(9, _MEBIBYTE)])) + b"\x06kwire\x021\x00"
     ),
     answers(ErrorCode.NONE),
+    CLOSES,  # socket.request.max.bytes may be less
     version=3,
 )

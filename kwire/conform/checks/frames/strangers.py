@@ -59,7 +59,7 @@ SECTION[4] = sends(
 )
 SECTION[5] = sends(
     "A negative version of an API other than ApiVersions ends the connection.",
-    guide("Protocol compatibility"),
+    guide("Compatibility"),
     stranger(3, -1),
     differs=NOT_CLOSED,
     alone=True,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from kwire.conform.checks.groups.member import demand_room
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.expectation import expect_error
+from kwire.conform.expectation import demand_enabled, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
@@ -22,7 +23,7 @@ JOINS, LEAVES, LEAVES_FOR_A_WHILE = 0, -1, -2
 """Epochs with which a member joins, leaves, and leaves with its instance id kept."""
 REBALANCE_MS = 10_000
 
-_NOT_ENABLED = "the server has consumer groups, but they are not enabled"
+_CONSUMER_GROUPS = "consumer groups"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,8 +49,8 @@ class ConsumerMember:
         }
         request = ConsumerGroupHeartbeatRequest(**(own | fields))
         answer = await self.connection.ask_coordinator(request, version)
-        if answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
-            raise Skipped(_NOT_ENABLED)
+        demand_enabled(answer, _CONSUMER_GROUPS)
+        demand_room(answer)
         return answer
 
     async def join(self, version: int | None = None, **fields: Any) -> Any:
@@ -83,6 +84,10 @@ class ConsumerMember:
         self._take(answer)
         return answer
 
+    async def grows(self) -> bool:
+        """Beat; return True if the epoch is above 1 then."""
+        return bool((await self.beat()).member_epoch > 1)
+
     def partitions(self) -> list[int]:
         """Return the partitions that it is to own, sorted."""
         return sorted(p for topic in self.assignment for p in topic.partitions)
@@ -115,8 +120,7 @@ async def describe_consumers(connection: CheckedConnection, group: str) -> Any:
     """Ask ConsumerGroupDescribe for one group; return the part for it. Raises Skipped."""
     answer = await connection.ask_coordinator(ConsumerGroupDescribeRequest(group_ids=(group,)))
     described = answer.groups[0]
-    if described.error_code == ErrorCode.UNSUPPORTED_VERSION:
-        raise Skipped(_NOT_ENABLED)
+    demand_enabled(described, _CONSUMER_GROUPS)
     return described
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +24,18 @@ METADATA, ASSIGNMENT = b"metadata", b"assignment"
 SESSION_MS, REBALANCE_MS = 30_000, 10_000
 WITH_INSTANCE = 5
 """The first version of JoinGroup with static members (KIP-345)."""
+MEMBER_ID_FIRST = 4
+"""The first version of JoinGroup in which a member gets its id before it joins (KIP-394)."""
 LEAVE_MANY = 3
 """The first version of LeaveGroup for many members (KIP-345)."""
 
 _ATTEMPTS = 3
+
+
+def demand_room(answer: Any) -> None:
+    """Raise Skipped for GROUP_MAX_SIZE_REACHED, which a server may be set to answer (KIP-389)."""
+    if answer.error_code == ErrorCode.GROUP_MAX_SIZE_REACHED:
+        raise Skipped("groups of this server may not have so many members")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +66,7 @@ class ClassicMember:
             "protocols": [protocol],
         }
         answer = await self.connection.ask_coordinator(JoinGroupRequest(**(own | fields)), version)
+        demand_room(answer)
         if answer.error_code in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED):
             self.take(answer.member_id)
             self.generation = answer.generation_id
@@ -143,6 +153,26 @@ async def new_member(
     if instance_id is not None:
         connection.demand(JoinGroupRequest, WITH_INSTANCE)
     return ClassicMember(server=server, connection=connection, group=group, instance_id=instance_id)
+
+
+async def second_member(leader: ClassicMember) -> tuple[ClassicMember, Any, Any]:
+    """Have another member join a stable group; return it, and both answers, the leader's first."""
+    follower = await new_member(leader.server, leader.group)
+    follower.connection.demand_since(JoinGroupRequest, MEMBER_ID_FIRST)  # else it waits at once
+    await follower.join()
+    waiting = asyncio.ensure_future(follower.joined())
+
+    async def rebalances() -> bool:
+        if waiting.done():
+            await waiting
+        return bool((await leader.heartbeat()).error_code)
+
+    try:
+        await leader.server.wait_for("REBALANCE_IN_PROGRESS", rebalances)
+        first = await leader.joined()
+        return follower, first, await waiting
+    finally:
+        waiting.cancel()
 
 
 async def stable_member(

@@ -26,7 +26,8 @@ from kwire.messages.a47_offset_delete import (
 
 SECTION = CheckSection("groups/offsets", "Offsets of groups")
 
-_OFFSETS = guide("Offset Commit/Fetch API")
+_CODES = guide("Error Codes")
+_COMMIT = schema("OffsetCommitResponse")
 _CLASSIC = 8
 """The last version of OffsetCommit that knows classic groups only."""
 _BY_ID = 10
@@ -35,7 +36,7 @@ _WITH_EPOCH = 6
 """The first version of OffsetCommit with the leader's epoch (KIP-320)."""
 
 
-@SECTION.broker_check(1, _OFFSETS)
+@SECTION.broker_check(1, schema("OffsetCommitRequest", "GenerationIdOrMemberEpoch"))
 async def _(server: Server) -> None:
     """A client that is no member commits for a group without members."""
     offsets = await new_offsets(server)
@@ -43,7 +44,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", (await offsets.fetched()).committed_offset, 5)
 
 
-@SECTION.broker_check(2, _OFFSETS)
+@SECTION.broker_check(2, schema("OffsetFetchResponse", "CommittedOffset"))
 async def _(server: Server) -> None:
     """The last commit counts, even if its offset is lower."""
     offsets = await new_offsets(server)
@@ -52,7 +53,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", (await offsets.fetched()).committed_offset, 3)
 
 
-@SECTION.broker_check(3, _OFFSETS)
+@SECTION.broker_check(3, schema("OffsetFetchResponse", "Metadata"))
 async def _(server: Server) -> None:
     """OffsetFetch returns the metadata of a commit unchanged."""
     offsets = await new_offsets(server)
@@ -60,7 +61,7 @@ async def _(server: Server) -> None:
     expect_equal("metadata", (await offsets.fetched()).metadata, "kwire é")
 
 
-@SECTION.broker_check(4, kafka("GroupMetadataManager.commitOffset"))
+@SECTION.broker_check(4, kafka("OffsetAndMetadata.fromRequest"))
 async def _(server: Server) -> None:
     """OffsetFetch returns null metadata as an empty string."""
     offsets = await new_offsets(server)
@@ -71,7 +72,7 @@ async def _(server: Server) -> None:
     expect_equal("metadata", metadata, "")
 
 
-@SECTION.broker_check(5, _OFFSETS)
+@SECTION.broker_check(5, _CODES)
 async def _(server: Server) -> None:
     """Metadata of 30,000 bytes gets OFFSET_METADATA_TOO_LARGE."""
     offsets = await new_offsets(server)
@@ -90,21 +91,21 @@ async def _(server: Server) -> None:
     expect_equal("epoch", (await offsets.fetched()).committed_leader_epoch, 0)
 
 
-@SECTION.broker_refuses(7, _OFFSETS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+@SECTION.broker_refuses(7, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 async def _(server: Server) -> Any:
     """A commit for an unknown topic gets"""
     offsets = await new_offsets(server)
     return await offsets.commit(5, topic=server.name())
 
 
-@SECTION.broker_refuses(8, _OFFSETS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+@SECTION.broker_refuses(8, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 async def _(server: Server) -> Any:
     """A commit for an unknown partition gets"""
     offsets = await new_offsets(server)
     return await offsets.commit(5, partition=7)
 
 
-@SECTION.broker_check(9, _OFFSETS)
+@SECTION.broker_check(9, _CODES)
 async def _(server: Server) -> None:
     """Beside an unknown partition the others are committed."""
     offsets = await new_offsets(server)
@@ -114,7 +115,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", (await offsets.fetched()).committed_offset, 5)
 
 
-@SECTION.broker_refuses(10, _OFFSETS, ErrorCode.ILLEGAL_GENERATION)
+@SECTION.broker_refuses(10, _COMMIT, ErrorCode.ILLEGAL_GENERATION)
 async def _(server: Server) -> Any:
     """Up to v8 a member's commit for an unknown group gets"""
     offsets = await new_offsets(server)
@@ -122,15 +123,15 @@ async def _(server: Server) -> Any:
     return await offsets.commit(5, version=_CLASSIC, **numbers)
 
 
-@SECTION.broker_refuses(11, kip(848), ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.ILLEGAL_GENERATION)
+@SECTION.broker_refuses(11, _COMMIT, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.ILLEGAL_GENERATION)
 async def _(server: Server) -> Any:
-    """From v9 on it gets GROUP_ID_NOT_FOUND, or ILLEGAL_GENERATION without the new coordinator."""
+    """From v9 on a member of an unknown group gets GROUP_ID_NOT_FOUND or ILLEGAL_GENERATION."""
     offsets = await new_offsets(server)
     numbers: dict[str, Any] = {"generation_id_or_member_epoch": 1, "member_id": "nobody"}
     return await offsets.commit(5, version=_CLASSIC + 1, **numbers)
 
 
-@SECTION.broker_check(12, _OFFSETS)
+@SECTION.broker_check(12, schema("OffsetCommitRequest", "GenerationIdOrMemberEpoch"))
 async def _(server: Server) -> None:
     """A member commits with its generation."""
     member = await stable_member(server)
@@ -144,7 +145,7 @@ async def _(server: Server) -> None:
 
 
 def _refuses(what: str, code: ErrorCode, **fields: Any) -> Any:
-    @broker_scenario(f"In a group with members a commit {what} gets {code.name}.", _OFFSETS)
+    @broker_scenario(f"In a group with members a commit {what} gets {code.name}.", _COMMIT)
     async def refuses(server: Server) -> None:
         member = await stable_member(server)
         offsets = await new_offsets(server, member.group)
@@ -169,14 +170,13 @@ SECTION[15] = _refuses(
 )
 
 
-@SECTION.broker_check(16, _OFFSETS)
+@SECTION.broker_check(16, schema("OffsetFetchResponse", "CommittedOffset"))
 async def _(server: Server) -> None:
     """A partition without a commit has the offset -1 and no error."""
     offsets = await new_offsets(server)
     partition = await offsets.fetched()
     expect_equal("error", partition.error_code, 0)
     expect_equal("offset", partition.committed_offset, -1)
-    expect_equal("metadata", partition.metadata, "")
 
 
 @SECTION.broker_check(17, schema("OffsetFetchRequest", "Topics"))

@@ -17,7 +17,7 @@ from kwire.conform.checks.groups.member import (
 )
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import guide, kip
+from kwire.conform.vocabulary import kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a15_describe_groups import DescribeGroupsRequest
 from kwire.messages.a16_list_groups import ListGroupsRequest
@@ -25,7 +25,7 @@ from kwire.messages.a42_delete_groups import DeleteGroupsRequest
 
 SECTION = CheckSection("groups/states", "Descriptions, lists and deletion of groups")
 
-_DESCRIBE = guide("DescribeGroups API")
+_DESCRIBE = schema("DescribeGroupsResponse", "GroupState")
 _NOT_FOUND = 6
 """The first version of DescribeGroups that says that there is no such group (KIP-1043)."""
 _STATES, _TYPES = 4, 5
@@ -38,7 +38,7 @@ async def _describe(server: Server, group: str, version: int | None = None) -> A
     return answer.groups[0]
 
 
-@SECTION.broker_check(1, _DESCRIBE)
+@SECTION.broker_check(1, kip(1043))
 async def _(server: Server) -> None:
     """Up to v5 a group that does not exist is Dead, without an error."""
     described = await _describe(server, server.name(), _NOT_FOUND - 1)
@@ -101,7 +101,7 @@ async def _listed(member: ClassicMember, version: int | None = None, **filters: 
     return next((group for group in answer.groups if group.group_id == member.group), None)
 
 
-@SECTION.broker_check(7, guide("ListGroups API"))
+@SECTION.broker_check(7, schema("ListGroupsResponse", "Groups"))
 async def _(server: Server) -> None:
     """ListGroups has every group of the broker, with its protocol type."""
     member = await stable_member(server)

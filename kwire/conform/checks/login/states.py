@@ -24,7 +24,7 @@ from kwire.conform.checks.security.scram import BOTH, challenge
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kafka, kip
+from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kip
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
@@ -279,7 +279,7 @@ STATES: Mapping[int, UnauthenticatedState] = {
     ),
     15: UnauthenticatedState(
         when="With a client's certificate and no login",
-        source=kafka("ChannelBuilders.serverChannelBuilder, SASL_SSL"),
+        source=kip(684, "Proposed Changes"),
         enter=_certificate_only,
         needs=Need.SASL | Need.TLS,
     ),

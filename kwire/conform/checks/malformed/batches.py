@@ -9,12 +9,21 @@ import crc32c
 
 from kwire.batches import Compression
 from kwire.conform.bad_bytes import others_served
-from kwire.conform.check import Check, CheckSection, gets, scenario
+from kwire.conform.check import Check, CheckSection, broker_scenario, gets
 from kwire.conform.checks.records.log import CheckedLog, batch, new_log, produce_request
 from kwire.conform.expectation import expect
 from kwire.conform.reaction import ConnectionState, error_text
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Need, ServerRole, kafka, schema
+from kwire.conform.vocabulary import (
+    ConformanceVerdict,
+    Deviation,
+    Need,
+    SentenceSource,
+    ServerRole,
+    documentation,
+    kafka,
+    schema,
+)
 from kwire.error_codes import ErrorCode
 
 SECTION = CheckSection("malformed/batch", "Record batches with a wrong header or wrong records")
@@ -32,7 +41,10 @@ _LENGTH, _MAGIC, _CRC, _ATTRIBUTES, _LAST_DELTA, _PRODUCER, _COUNT, _RECORDS = (
 """Positions of fields in a batch. length counts from 12 on; the CRC covers what is behind it."""
 _BOMB = bytes(16 << 20)
 _CODECS = (Compression.GZIP, Compression.SNAPPY, Compression.LZ4, Compression.ZSTD)
-_BATCH = kafka("DefaultRecordBatch")
+_BATCH = kafka("DefaultRecordBatch.ensureValid")
+_READER = kafka("ByteBufferLogInputStream.nextBatchSize")
+_WHOLE = kafka("ProduceRequest.validateRecords")
+_VALIDATOR = kafka("LogValidator.validateBatch")
 
 Batches = Callable[[], Iterator[tuple[str, bytes]]]
 """Yields batches with the names that a report has for them."""
@@ -61,11 +73,8 @@ async def _produced(log: CheckedLog, data: bytes) -> int:
     return code
 
 
-def appends(sentence: str, batches: Batches, *codes: int, differs: bool = True) -> Check:
-    """Return a check of batches that get one of these error codes; none for any but 0.
-
-    differs: another error is legal too.
-    """
+def appends(sentence: str, batches: Batches, *codes: int, source: SentenceSource = _BATCH) -> Check:
+    """Return a check of batches that get one of these error codes; none for any but 0."""
     legal = " or ".join(map(error_text, codes)) if codes else "an error"
 
     async def run(server: Server) -> None:
@@ -74,14 +83,11 @@ def appends(sentence: str, batches: Batches, *codes: int, differs: bool = True) 
             came = await _produced(log, data)
             if came in codes or (not codes and came):
                 continue
-            other = differs and codes != (0,) and came != 0
-            verdict = ConformanceVerdict.DIFFERS if other else ConformanceVerdict.FAIL
+            verdict = ConformanceVerdict.DIFFERS if came else ConformanceVerdict.FAIL
             raise Deviation(legal, f"{name}: {error_text(came)}", verdict)
         await others_served(server)
 
-    return scenario(gets(sentence, *codes), _BATCH, role=ServerRole.BROKER, needs=Need.RESOURCES)(
-        run
-    )
+    return broker_scenario(gets(sentence, *codes), source)(run)
 
 
 def _cut() -> Iterator[tuple[str, bytes]]:
@@ -121,9 +127,13 @@ SECTION[1] = appends(
     "A batch whose length ends within its header gets",
     fields(_LENGTH, ">i", -1, 0, 13),
     ErrorCode.CORRUPT_MESSAGE,
+    source=_READER,
 )
 SECTION[2] = appends(
-    "A batch whose length is beyond its bytes gets", _too_long, ErrorCode.INVALID_RECORD
+    "A batch whose length is beyond its bytes gets",
+    _too_long,
+    ErrorCode.INVALID_RECORD,
+    source=_WHOLE,
 )
 SECTION[3] = appends(
     "A batch with a length of 2^31-1 is refused.", fields(_LENGTH, ">i", (1 << 31) - 1)
@@ -131,27 +141,37 @@ SECTION[3] = appends(
 SECTION[4] = appends(
     "A batch whose length ends within its records gets", _too_short, ErrorCode.CORRUPT_MESSAGE
 )
-SECTION[5] = appends("A batch that is cut off gets", _cut, ErrorCode.INVALID_RECORD)
+SECTION[5] = appends("A batch that is cut off gets", _cut, ErrorCode.INVALID_RECORD, source=_WHOLE)
 SECTION[6] = appends(
     "A wrong number of records gets",
     fields(_COUNT, ">i", 0, 1, 3, -1, (1 << 31) - 1),
     ErrorCode.INVALID_RECORD,
+    source=_VALIDATOR,
 )
 SECTION[7] = appends(
     "A last offset that is not the last record's gets",
     fields(_LAST_DELTA, ">i", 0, 5, -1, (1 << 31) - 1),
     ErrorCode.INVALID_RECORD,
+    source=_VALIDATOR,
 )
-SECTION[8] = appends("An unknown compression is refused.", fields(_ATTRIBUTES, ">h", 5, 6, 7))
+SECTION[8] = appends(
+    "An unknown compression is refused.",
+    fields(_ATTRIBUTES, ">h", 5, 6, 7),
+    source=kafka("CompressionType.forId"),
+)
 SECTION[9] = appends("Records that are not compressed as the header says are refused.", _garbage)
 SECTION[10] = appends("Compressed records that are cut off are refused.", _cut_compressed)
 SECTION[11] = appends(
     "An unknown format of batches gets",
     fields(_MAGIC, ">b", 3, 127, -1, -128),
     ErrorCode.CORRUPT_MESSAGE,
+    source=_READER,
 )
 SECTION[12] = appends(
-    "A base offset other than 0 gets", fields(0, ">q", 100, -5), ErrorCode.INVALID_RECORD
+    "A base offset other than 0 gets",
+    fields(0, ">q", 100, -5),
+    ErrorCode.INVALID_RECORD,
+    source=kafka("UnifiedLog.analyzeAndValidateRecords"),
 )
 SECTION[13] = appends(
     "Records with impossible lengths are refused.",
@@ -160,12 +180,16 @@ SECTION[13] = appends(
     ErrorCode.CORRUPT_MESSAGE,
 )
 SECTION[14] = appends(
-    "A producer id without an epoch gets", fields(_PRODUCER, ">q", 5), ErrorCode.INVALID_RECORD
+    "A producer id without an epoch and a sequence gets",
+    fields(_PRODUCER, ">q", 5),
+    ErrorCode.INVALID_RECORD,
+    source=_VALIDATOR,
 )
 SECTION[15] = appends(
     "Attributes without a meaning are ignored.",
     fields(_ATTRIBUTES, ">h", 0x80, 0x4000, -0x8000),
     ErrorCode.NONE,
+    source=documentation("Record Batch"),
 )
 
 
@@ -184,10 +208,10 @@ async def _(server: Server) -> None:
 
 
 @SECTION.check(
-    17, schema("ProduceRequest", "records"), role=ServerRole.BROKER, needs=Need.RESOURCES
+    17, schema("ProduceRequest", "Records"), role=ServerRole.BROKER, needs=Need.RESOURCES
 )
 async def _(server: Server) -> None:
-    """A Produce with null records is answered, since its schema has them nullable."""
+    """A Produce with null records, as its schema allows, is answered or ends the connection."""
     log = await new_log(server)
     server.allowed_ends = frozenset({ConnectionState.CLOSED, ConnectionState.RESET})
     request = produce_request(log.topic, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from kwire.codec.compiler.runtime import uvarint
 from kwire.conform.bad_bytes import (
@@ -16,12 +17,13 @@ from kwire.conform.bad_bytes import (
     sends,
 )
 from kwire.conform.check import Check, CheckSection, Member, family
-from kwire.conform.expectation import Expectation
+from kwire.conform.expectation import Expectation, answers
 from kwire.conform.lengths import offered_forms, request_frame
 from kwire.conform.raw_frames import tagged_fields
 from kwire.conform.safe_requests import safe_request
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import guide, kafka, kip
+from kwire.error_codes import ErrorCode
 from kwire.messages.registry import api_key, api_name
 
 SECTION = CheckSection("malformed/body", "Bodies that cannot be read")
@@ -29,6 +31,7 @@ SECTION = CheckSection("malformed/body", "Bodies that cannot be read")
 _TYPES = guide("Protocol Primitive Types")
 _TAGS = kip(482, "Serializing tagged fields")
 _DESCRIBE_CLUSTER = api_key("DescribeCluster")
+_UNSET = -(2**31)
 _NAME = b"\x06kwire\x021"
 """The body of ApiVersions v3 without its tagged fields."""
 
@@ -61,6 +64,13 @@ def tags(
     return sends(sentence, _TAGS, frame, expected, differs, version=3, alone=True)
 
 
+def _untold(response: Any) -> str:
+    return "no operations" if response.cluster_authorized_operations == _UNSET else ""
+
+
+_TOLD = answers(ErrorCode.NONE, text="with the operations asked for", lacks=_untold)
+
+
 def _boolean_members(server: Server) -> Iterator[Member]:
     """Yield DescribeCluster, whose first byte is a boolean, in its last version."""
     for key, version in offered_forms(server):
@@ -68,7 +78,7 @@ def _boolean_members(server: Server) -> Iterator[Member]:
             body = _body(key, version)
             for number in (2, 0x7F, 0xFF):
                 frame = request_frame(key, version, bytes([number]) + body[1:])
-                run = partial(send_bytes, frame, ANSWERS, CLOSES, key, version)
+                run = partial(send_bytes, frame, _TOLD, CLOSES, key, version)
                 yield Member(id=f"{number:#x}", run=run)
 
 

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from kwire.codec.declaration import Request
 from kwire.conform.check import Check, CheckSection, gets, scenario
-from kwire.conform.checks.partitions.own_partition import OwnPartition, own_partition
+from kwire.conform.checks.partitions.own_partition import OwnPartition, own_pair, own_partition
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.quorum import NOBODY
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kafka, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, guide, kafka, kip
 from kwire.error_codes import ErrorCode
 
 SECTION = CheckSection(
@@ -49,7 +49,7 @@ SECTION[2] = _refused(
 )
 SECTION[3] = _refused(
     "The broker's epoch is checked before the topic.",
-    _ORDER,
+    kafka("ReplicationControlManager.alterPartition"),
     lambda own: own.alter(broker_epoch=-1, topic_id=_UNKNOWN_TOPIC_ID),
     ErrorCode.STALE_BROKER_EPOCH,
 )
@@ -61,7 +61,7 @@ SECTION[4] = _refused(
 )
 SECTION[5] = _refused(
     "A partition that does not exist gets",
-    _ORDER,
+    guide("Error Codes"),
     lambda own: own.alter(partition_index=9),
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 )
@@ -129,14 +129,13 @@ SECTION[15] = _refused(
 @SECTION.check(16, kip(497, "AlterIsr"), role=ServerRole.CONTROLLER, needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """An accepted change returns the partition with the next partition epoch."""
-    partition = await own_partition(server)
+    partition = await own_pair(server)
     before = partition.state
-    answer = await server.ask(partition.alter(), 3)
+    answer = await server.ask(partition.alter(isr=[before.leader]), 3)
     expect_error(answer, ErrorCode.NONE)
     came = answer.topics[0].partitions[0]
     expect_equal(
         "leader", (came.leader_id, came.leader_epoch), (before.leader, before.leader_epoch)
     )
-    expect_equal("ISR", came.isr, before.isr)
-    after = (await partition.read()).state
-    expect_equal("partition epoch", came.partition_epoch, after.partition_epoch)
+    expect_equal("ISR", came.isr, (before.leader,))
+    expect_equal("partition epoch", came.partition_epoch, before.partition_epoch + 1)

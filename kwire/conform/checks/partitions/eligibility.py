@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from kwire.conform.check import Check, CheckSection, Run, scenario
 from kwire.conform.checks.partitions.own_partition import OwnPartition, own_partition
-from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.expectation import expect, expect_equal, expect_error, first_error
 from kwire.conform.own_broker import OwnBroker
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
 
 SECTION = CheckSection("partitions/kip-841/eligibility", "Fenced and stopping replicas")
 
 _PROPOSED = kip(841, "Proposed Changes")
-_PREFERRED = 0
+_PREFERRED, _UNCLEAN = 0, 1
+_NO_LEADER = -1
 
 
 def _own(sentence: str, source: SentenceSource, run: Run) -> Check:
@@ -85,6 +86,10 @@ async def _not_elected(server: Server) -> None:
     )
     expect_error(await server.ask(request), ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)
     expect_equal("leader", (await partition.read()).state.leader, second.id)
+    expect_error(await second.beat(want_fence=True), ErrorCode.NONE)
+    answer = await server.ask(request.replace(election_type=_UNCLEAN))
+    expect(first_error(answer), "an error of the unclean election", "none")
+    expect_equal("leader", (await partition.read()).state.leader, _NO_LEADER)
 
 
 async def _comes_back(server: Server) -> None:
@@ -117,7 +122,7 @@ SECTION[5] = _own("A new partition has no fenced replica in its ISR.", _PROPOSED
 SECTION[6] = _own("A fenced replica is not elected, preferred or not.", _PROPOSED, _not_elected)
 SECTION[7] = _own("A replica that was fenced can join again.", _PROPOSED, _comes_back)
 SECTION[8] = _own(
-    "A broker that does not lead a partition cannot change it.",
-    kip(497, "AlterIsr"),
+    "A change of a partition by a broker that does not lead it gets INVALID_REQUEST.",
+    kafka("ReplicationControlManager.validateAlterPartitionData"),
     _not_the_leader,
 )

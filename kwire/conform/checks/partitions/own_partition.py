@@ -106,6 +106,15 @@ async def own_partition(server: Server, *replicas: int) -> OwnPartition:
     return await _read(server, name)
 
 
+async def own_pair(server: Server) -> OwnPartition:
+    """Create a topic whose partition is on two brokers that are up. Raises Skipped."""
+    brokers = (await read_log(server)).image.cluster.brokers.values()
+    up = [broker.id for broker in brokers if not broker.fenced]
+    if len(up) < 2:
+        raise Skipped("the cluster has one broker only")
+    return await own_partition(server, *up[:2])
+
+
 async def _read(server: Server, name: str) -> OwnPartition:
     log = await read_log(server)
     image = log.image

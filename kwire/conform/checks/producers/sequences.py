@@ -8,7 +8,7 @@ from kwire.conform.check import CheckSection
 from kwire.conform.checks.producers.producer import idempotent_producer
 from kwire.conform.expectation import expect_equal, expect_error, expect_refused
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Skipped, kafka, kip
+from kwire.conform.vocabulary import Skipped, documentation, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a21_delete_records import (
     DeleteRecordsPartition,
@@ -76,7 +76,7 @@ async def _(server: Server) -> None:
     expect_equal("end offset", await producer.end_offset(), 2)
 
 
-@SECTION.broker_check(6, kafka("ProducerStateEntry.NUM_BATCHES_TO_RETAIN"))
+@SECTION.broker_check(6, documentation("enable.idempotence"))
 async def _(server: Server) -> None:
     """Each of a producer's last five batches is recognised when it is repeated."""
     producer = await idempotent_producer(server)
@@ -190,14 +190,6 @@ async def _(server: Server) -> Any:
     """A control batch of a client gets"""
     producer = await idempotent_producer(server)
     return await producer.produce(0, is_control=True)
-
-
-@SECTION.broker_check(18, kafka("ProduceRequest.validateRecords"))
-async def _(server: Server) -> None:
-    """More than one batch for a partition in one request gets INVALID_RECORD."""
-    producer = await idempotent_producer(server)
-    data = producer.batch(0) + producer.batch(1)
-    expect_refused(await producer.send(data), ErrorCode.INVALID_RECORD)
 
 
 @SECTION.broker_check(19, kip(664))

@@ -7,7 +7,7 @@ from kwire.conform.checks.quorum.requests import remove_voter, vote
 from kwire.conform.expectation import expect, expect_equal, expect_error, first_error
 from kwire.conform.quorum import DescribedQuorum, describe_quorum
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a55_describe_quorum import ReplicaState
@@ -154,7 +154,9 @@ SECTION[1] = _changing("A voter that is removed votes no more.", _REMOVE, _remov
 SECTION[2] = _changing("A voter that is removed goes on as an observer.", _REMOVE, _observes)
 SECTION[3] = _changing("An observer that has caught up can be added.", _ADD, _added)
 SECTION[4] = _changing(
-    "AddRaftVoter can be answered before the commit, and is committed.", _ADD, _at_once
+    "With ack_when_committed false AddRaftVoter is answered, and is committed.",
+    schema("AddRaftVoterRequest", "AckWhenCommitted"),
+    _at_once,
 )
 SECTION[5] = _changing(
     "A candidate with a shorter log gets no vote, and its later epoch is taken over.",

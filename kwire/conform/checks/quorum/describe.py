@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
@@ -22,7 +23,8 @@ from kwire.net.quorum_request import quorum_request
 
 SECTION = CheckSection("quorum/kip-853/describe", "DescribeQuorum in its versions")
 
-_SHOWN = kip(853, "DescribeQuorum, Response Schema")
+_SHOWN = kip(853, "DescribeQuorum, Handling")
+_PAUSE = 0.2
 _DAY_MS = 86_400_000
 
 
@@ -85,12 +87,16 @@ async def _(server: Server) -> None:
     """From v1 on the leader's own last fetch and catch-up are the time of the answer."""
     connection = await server.active_controller()
     connection.demand(DescribeQuorumRequest, 1)
-    quorum = await describe_quorum(server)
-    leader = quorum.voters[quorum.leader_id]
+    answers = []
+    for pause in (0.0, _PAUSE):
+        await asyncio.sleep(pause)
+        quorum = await describe_quorum(server)
+        leader = quorum.voters[quorum.leader_id]
+        answers.append((leader.last_fetch_timestamp, leader.last_caught_up_timestamp))
     now = time.time() * 1000
-    for name in ("last_fetch_timestamp", "last_caught_up_timestamp"):
-        came = getattr(leader, name)
-        expect(abs(now - came) < _DAY_MS, f"{name} of today", came)
+    for earlier, later in zip(*answers, strict=True):
+        expect(abs(now - later) < _DAY_MS, "a time of today", later)
+        expect(later > earlier, f"a later time than {earlier} {_PAUSE} s later", later)
 
 
 @SECTION.check(5, _SHOWN)

@@ -9,13 +9,12 @@ from kwire.conform.check import CheckSection, family, in_each_version
 from kwire.conform.expectation import answers, expect, expect_equal, expect_error
 from kwire.conform.metadata_log import fetch, latest_snapshot
 from kwire.conform.quorum import (
-    NOBODY,
     OTHER_CLUSTER,
     OTHER_DIRECTORY,
     DescribedQuorum,
     describe_quorum,
     leader_exchange,
-    unknown_leader,
+    leader_named_in,
 )
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, ServerRole, kafka, kip, schema
@@ -46,10 +45,8 @@ async def _versions(server: Server, version: int) -> None:
     snapshot = partition.snapshot_id is not None and partition.snapshot_id.end_offset >= 0
     batches = list(read_batches(partition.records or b""))
     expect(snapshot or batches, "batches or a snapshot's id", "neither")
-
-
-def _no_leader(response: FetchResponse) -> str:
-    return unknown_leader(response.responses[0].partitions[0].current_leader)
+    if not snapshot:
+        expect_equal("first offset", batches[0].base_offset, 0)
 
 
 def _no_endpoint(response: FetchResponse) -> str:
@@ -59,13 +56,6 @@ def _no_endpoint(response: FetchResponse) -> str:
         return "without a leader"
     has_endpoint = nodes == {leader.leader_id}
     return "" if has_endpoint else f"leader {leader.leader_id}, endpoints of {sorted(nodes)}"
-
-
-def _no_divergence(response: FetchResponse) -> str:
-    diverging = response.responses[0].partitions[0].diverging_epoch
-    if diverging is None:
-        return "without a diverging epoch"
-    return "" if diverging.end_offset >= 0 else f"end offset {diverging.end_offset}"
 
 
 SECTION[1] = family(
@@ -96,7 +86,8 @@ SECTION[5] = leader_exchange(
     "A refused Fetch names the leader and its epoch.",
     schema("FetchResponse", "CurrentLeader"),
     send=lambda quorum: fetch(quorum, current_leader_epoch=quorum.epoch + 1000),
-    expect=answers(ErrorCode.UNKNOWN_LEADER_EPOCH, text="with the leader", lacks=_no_leader),
+    expect=answers(ErrorCode.UNKNOWN_LEADER_EPOCH),
+    names_leader=True,
 )
 SECTION[6] = leader_exchange(
     "From v17 on a refused Fetch has the leader's endpoint.",
@@ -106,13 +97,24 @@ SECTION[6] = leader_exchange(
         ErrorCode.UNKNOWN_LEADER_EPOCH, text="with the leader's endpoint", lacks=_no_endpoint
     ),
     version=17,
+    names_leader=True,
 )
-SECTION[7] = leader_exchange(
-    "Fetch beyond the end of the log names where the logs diverge.",
-    schema("FetchResponse", "DivergingEpoch"),
-    send=lambda quorum: fetch(quorum, 1 << 40, last_fetched_epoch=quorum.epoch),
-    expect=answers(ErrorCode.NONE, text="with a diverging epoch", lacks=_no_divergence),
-)
+
+
+@SECTION.check(7, schema("FetchResponse", "DivergingEpoch"), role=ServerRole.CONTROLLER)
+async def _(server: Server) -> None:
+    """Fetch beyond the end of the log names where the logs diverge."""
+    quorum = await describe_quorum(server)
+    answer = await server.ask(fetch(quorum, 1 << 40, last_fetched_epoch=quorum.epoch))
+    expect_error(answer, ErrorCode.NONE)
+    diverging = answer.responses[0].partitions[0].diverging_epoch
+    expect(diverging is not None, "a diverging epoch", "none")
+    after = await describe_quorum(server)
+    end = after.voters[after.leader_id].log_end_offset
+    expect(0 <= diverging.end_offset <= end, f"an end of an epoch up to {end}", diverging)
+    expect(0 <= diverging.epoch <= after.epoch, f"an epoch up to {after.epoch}", diverging)
+
+
 SECTION[8] = leader_exchange(
     "Fetch with records of a later epoch than its own gets",
     _HANDLER,
@@ -160,9 +162,7 @@ async def _(server: Server) -> None:
     quorum = await describe_quorum(server)
     answer = await (await server.node(quorum.follower_id)).ask(fetch(quorum))
     expect_error(answer, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    expect(not _no_leader(answer), "a leader", answer.responses[0].partitions[0].current_leader)
-    leader = answer.responses[0].partitions[0].current_leader
-    expect_equal("leader", leader.leader_id, quorum.leader_id)
+    expect_equal("leader, epoch", leader_named_in(answer), (quorum.leader_id, quorum.epoch))
     if quorum.connection.version_for(FetchRequest()) >= 17:
         expect(not _no_endpoint(answer), "its endpoint", answer.node_endpoints)
 
@@ -204,7 +204,7 @@ async def _(server: Server) -> None:
     expect(named.end_offset <= quorum.partition.high_watermark, "a committed one", named)
 
 
-@SECTION.check(18, _KEYS, role=ServerRole.CONTROLLER, needs=Need.THROW_AWAY)
+@SECTION.check(18, _KEYS, role=ServerRole.CONTROLLER, needs=Need.THROW_AWAY | Need.TWO_VOTERS)
 async def _(server: Server) -> None:
     """A replica is known by its id and its directory: a voter's id elsewhere is an observer."""
     quorum = await describe_quorum(server)
@@ -214,10 +214,11 @@ async def _(server: Server) -> None:
     request = fetch(
         quorum, end, last_fetched_epoch=quorum.epoch, replica_directory_id=OTHER_DIRECTORY
     )
-    expect_error(
-        await server.ask(request.replace(replica_state=ReplicaState(replica_id=NOBODY))),
-        ErrorCode.NONE,
-    )
-    observers = (await describe_quorum(server)).partition.observers
-    keys = [(observer.replica_id, observer.replica_directory_id) for observer in observers]
-    expect((NOBODY, OTHER_DIRECTORY) in keys, "the replica among the observers", keys)
+    voter = quorum.voters[quorum.follower_id]
+    state = ReplicaState(replica_id=voter.replica_id)
+    expect_error(await server.ask(request.replace(replica_state=state)), ErrorCode.NONE)
+    after = await describe_quorum(server)
+    keys = [(other.replica_id, other.replica_directory_id) for other in after.partition.observers]
+    expect((voter.replica_id, OTHER_DIRECTORY) in keys, "it among the observers", keys)
+    directory = after.voters[voter.replica_id].replica_directory_id
+    expect_equal("directory of the voter", directory, voter.replica_directory_id)

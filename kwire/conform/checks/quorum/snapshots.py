@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from kwire.batches.control_records import read_control_record
 from kwire.conform.check import CheckSection
 from kwire.conform.expectation import answers, expect, expect_equal
-from kwire.conform.metadata_log import fetch_snapshot, latest_snapshot, read_snapshot
+from kwire.conform.metadata_log import fetch_snapshot, latest_snapshot, read_log, read_snapshot
 from kwire.conform.quorum import OTHER_CLUSTER, describe_quorum, leader_exchange
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, kip
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.errors import FileError
 from kwire.logdir.names import OffsetAndEpoch, snapshot_name
 from kwire.logdir.snapshots import snapshot_content
 from kwire.messages.a59_fetch_snapshot import SnapshotId
+from kwire.messages.data.k_raft_version_record import KRaftVersionRecord
 
 SECTION = CheckSection("quorum/kip-853/snapshots", "Snapshots of the metadata log are fetched")
 
@@ -36,7 +38,7 @@ SECTION[2] = leader_exchange(
 )
 SECTION[3] = leader_exchange(
     "The bootstrap snapshot cannot be fetched.",
-    kip(853, "Bootstrap snapshot"),
+    kafka("KafkaRaftClient.handleFetchSnapshotRequest"),
     send=lambda quorum: fetch_snapshot(quorum, _BOOTSTRAP),
     expect=answers(ErrorCode.SNAPSHOT_NOT_FOUND),
 )
@@ -109,6 +111,11 @@ async def _(server: Server) -> None:
     quorum = await describe_quorum(server)
     await quorum.demand_kraft_version(1)
     id = await latest_snapshot(quorum)
+    for batch in (await read_log(server)).batches:
+        later = batch.is_control and batch.base_offset >= id.end_offset
+        messages = [read_control_record(record).message for record in batch.records() if later]
+        if any(isinstance(message, KRaftVersionRecord) for message in messages):
+            raise Skipped("kraft.version became 1 after the snapshot")
     data = await read_snapshot(quorum, id)
     name = snapshot_name(OffsetAndEpoch(offset=id.end_offset, epoch=id.epoch))
     content = snapshot_content(data, Path(name))

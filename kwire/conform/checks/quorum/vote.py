@@ -15,7 +15,7 @@ from kwire.conform.quorum import (
     leader_exchange,
 )
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ServerRole, kafka, kip, schema
+from kwire.conform.vocabulary import ServerRole, guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 
@@ -50,7 +50,7 @@ SECTION[1] = family(
 )
 SECTION[2] = leader_exchange(
     "Vote for another cluster gets",
-    _VOTE,
+    guide("Error Codes"),
     send=lambda quorum: vote(quorum).replace(cluster_id=OTHER_CLUSTER),
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
 )
@@ -68,7 +68,7 @@ SECTION[4] = leader_exchange(
 )
 SECTION[5] = leader_exchange(
     "Vote that names another voter's id gets",
-    _VOTE,
+    guide("Error Codes"),
     send=lambda quorum: vote(quorum, voter_id=NOBODY),
     # The KIP says INVALID_REQUEST, every Kafka INVALID_VOTER_KEY.
     expect=answers(ErrorCode.INVALID_VOTER_KEY) | answers(ErrorCode.INVALID_REQUEST),
@@ -76,7 +76,7 @@ SECTION[5] = leader_exchange(
 )
 SECTION[6] = leader_exchange(
     "Vote that names another directory of the voter gets",
-    _VOTE,
+    guide("Error Codes"),
     send=lambda quorum: vote(quorum, voter_id=quorum.leader_id, voter_directory_id=OTHER_DIRECTORY),
     expect=answers(ErrorCode.INVALID_VOTER_KEY) | answers(ErrorCode.INVALID_REQUEST),
     version=1,

@@ -17,7 +17,7 @@ from kwire.conform.quorum import (
 )
 from kwire.conform.server import Server
 from kwire.conform.stub_voter import StubVoter
-from kwire.conform.vocabulary import Need, ServerRole, Skipped, kafka, kip
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, guide, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, Listener
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
@@ -42,7 +42,7 @@ def _without_listener(quorum: DescribedQuorum, **changes: object) -> AddRaftVote
 
 SECTION[1] = leader_exchange(
     "AddRaftVoter for another cluster gets",
-    _ADD,
+    guide("Error Codes"),
     send=lambda quorum: add_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
 )
@@ -62,7 +62,7 @@ SECTION[3] = leader_exchange(
 )
 SECTION[4] = leader_exchange(
     "AddRaftVoter without the quorum's own listener gets",
-    _ADD,
+    _ORDER,
     send=_without_listener,
     expect=answers(ErrorCode.INVALID_REQUEST),
 )
@@ -80,7 +80,7 @@ SECTION[6] = leader_exchange(
 )
 SECTION[7] = leader_exchange(
     "AddRaftVoter gets UNSUPPORTED_VERSION at kraft.version 0.",
-    kip(853, "KRaft version"),
+    _ADD,
     send=add_voter,
     expect=answers(ErrorCode.UNSUPPORTED_VERSION),
     kraft_version=0,
@@ -138,7 +138,7 @@ async def _(server: Server) -> None:
 
 SECTION[12] = leader_exchange(
     "RemoveRaftVoter for another cluster gets",
-    _REMOVE,
+    guide("Error Codes"),
     send=lambda quorum: remove_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
 )
@@ -158,7 +158,7 @@ SECTION[14] = leader_exchange(
 )
 SECTION[15] = leader_exchange(
     "RemoveRaftVoter gets UNSUPPORTED_VERSION at kraft.version 0.",
-    kip(853, "KRaft version"),
+    _REMOVE,
     send=remove_voter,
     expect=answers(ErrorCode.UNSUPPORTED_VERSION),
     kraft_version=0,
@@ -171,7 +171,7 @@ SECTION[16] = leader_exchange(
 )
 SECTION[17] = leader_exchange(
     "AddRaftVoter for another cluster is refused at a broker too.",
-    kip(853, "AddVoter"),
+    guide("Error Codes"),
     send=lambda quorum: add_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
     role=ServerRole.BROKER,

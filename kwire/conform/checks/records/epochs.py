@@ -42,15 +42,18 @@ async def _three_records(server: Server) -> CheckedLog:
 @SECTION.broker_check(1, kip(101))
 async def _(server: Server) -> None:
     """The epoch of the log's last record ends at the log's end."""
-    part = await (await _three_records(server)).end_of_epoch(0)
+    log = await _three_records(server)
+    epoch = await log.leader_epoch()
+    part = await log.end_of_epoch(epoch)
     came = (part.error_code, part.leader_epoch, part.end_offset)
-    expect_equal("error, epoch, end offset", came, (0, 0, 3))
+    expect_equal("error, epoch, end offset", came, (0, epoch, 3))
 
 
 @SECTION.broker_check(2, kip(279))
 async def _(server: Server) -> None:
     """An epoch beyond the log's has neither end nor error."""
-    part = await (await _three_records(server)).end_of_epoch(9)
+    log = await _three_records(server)
+    part = await log.end_of_epoch(await log.leader_epoch() + 9)
     came = (part.error_code, part.leader_epoch, part.end_offset)
     expect_equal("error, epoch, end offset", came, (0, -1, -1))
 
@@ -67,7 +70,7 @@ async def _(server: Server) -> Any:
     """In OffsetForLeaderEpoch an epoch beyond the leader's gets"""
     log = await _three_records(server)
     log.leader.demand_since(OffsetForLeaderEpochRequest, 2)
-    return await log.end_of_epoch(0, current=99)
+    return await log.end_of_epoch(0, current=await log.leader_epoch() + 99)
 
 
 @SECTION.broker_refuses(

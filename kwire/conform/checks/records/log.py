@@ -15,6 +15,7 @@ from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
+from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a23_offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
@@ -26,6 +27,8 @@ PRODUCE_BY_NAME = FETCH_BY_NAME = 12
 """The last versions in which topics have names."""
 
 _CONSUMER = -1
+_WITH_EPOCHS = 7
+"""The first version of Metadata that has leader epochs (KIP-320)."""
 _PRODUCE_TIMEOUT_MS = 10_000
 _MAX_WAIT_MS = 500
 _BYTES = 1 << 20
@@ -64,6 +67,16 @@ class CheckedLog:
             version = self.leader.version_up_to(request, FETCH_BY_NAME)
         answer = await self.leader.ask(request, version)
         return answer.responses[0].partitions[0] if answer.responses else answer
+
+    async def leader_epoch(self) -> int:
+        """Return the epoch of partition 0's leader, as Metadata tells it. Raises Skipped."""
+        self.leader.demand_since(MetadataRequest, _WITH_EPOCHS)
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=self.topic)])
+        answer = await self.leader.ask(request)
+        epochs: dict[int, int] = {
+            p.partition_index: p.leader_epoch for p in answer.topics[0].partitions
+        }
+        return epochs.get(0, -1)
 
     async def end_of_epoch(self, epoch: int, *, current: int = -1) -> Any:
         """Ask where an epoch of partition 0 ends; return the answer's part for it.

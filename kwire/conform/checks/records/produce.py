@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from kwire.batches import Compression, Record, build_legacy_batch
-from kwire.conform.check import CheckSection, exchange
+from kwire.conform.check import CheckSection
 from kwire.conform.checks.records.log import batch, new_log, produce_request
 from kwire.conform.connection import PATIENCE
-from kwire.conform.expectation import answers, expect, expect_equal, expect_error
+from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ConformanceVerdict, ServerRole, guide, kafka, kip, schema
+from kwire.conform.vocabulary import (
+    ConformanceVerdict,
+    Deviation,
+    Skipped,
+    documentation,
+    guide,
+    kafka,
+    kip,
+    schema,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest
+from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.net.address import Address
 
 SECTION = CheckSection("records/produce", "Produce")
 
 _ONE_BATCH = kafka("ProduceRequest.validateRecords")
 _CODES = guide("Error Codes")
-_ACKS = guide("Produce API")
-_YEAR_MS = 365 * 86_400_000
+_ACKS = schema("ProduceRequest", "Acks")
+_DAY_MS = 86_400_000
 _BY_NAME = 12
 
 
@@ -30,7 +41,7 @@ def _flipped(data: bytes) -> bytes:
     return data[:-2] + bytes([data[-2] ^ 1]) + data[-1:]
 
 
-@SECTION.broker_refuses(1, _ACKS, ErrorCode.INVALID_REQUIRED_ACKS)
+@SECTION.broker_refuses(1, _CODES, ErrorCode.INVALID_REQUIRED_ACKS)
 async def _(server: Server) -> Any:
     """acks other than -1, 0 and 1 gets"""
     log = await new_log(server)
@@ -50,15 +61,16 @@ async def _(server: Server) -> Any:
     return await log.produce(batch(), acks=2)
 
 
-SECTION[3] = exchange(
-    "A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION, and is not created.",
-    _CODES,
-    send=lambda server: produce_request(server.name(), batch()),
-    version=7,
-    since=7,
-    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-    role=ServerRole.BROKER,
-)
+@SECTION.broker_check(3, _CODES)
+async def _(server: Server) -> None:
+    """A topic that does not exist gets UNKNOWN_TOPIC_OR_PARTITION, and is not created."""
+    name = server.name()
+    server.remove_topic(name)
+    answer = await server.ask(produce_request(name, batch()), 7)
+    expect_error(answer, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    topics = [MetadataRequestTopic(name=name)]
+    request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+    expect_error(await server.ask(request), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 @SECTION.broker_refuses(4, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -159,15 +171,11 @@ async def _(server: Server) -> Any:
 @SECTION.broker_refuses(13, kip(937, "Public Interfaces"), ErrorCode.INVALID_TIMESTAMP)
 async def _(server: Server) -> Any:
     """A record older than the topic takes gets"""
-    log = await new_log(server, message_timestamp_before_max_ms="3600000")
+    try:
+        log = await new_log(server, message_timestamp_before_max_ms="3600000")
+    except Deviation as end:
+        raise Skipped(f"no topic with message.timestamp.before.max.ms: {end.came}") from None
     return await log.produce(batch(timestamp=0))
-
-
-@SECTION.broker_refuses(14, kip(98, "Control Messages"), ErrorCode.INVALID_RECORD)
-async def _(server: Server) -> Any:
-    """A control batch of a client gets"""
-    log = await new_log(server)
-    return await log.produce(batch(is_control=True))
 
 
 @SECTION.broker_refuses(15, kip(467, "Public Interfaces"), ErrorCode.INVALID_RECORD)
@@ -199,14 +207,14 @@ async def _(server: Server) -> None:
     expect_equal("base offset", after.base_offset, 0 if part.error_code else 1)
 
 
-@SECTION.broker_check(18, guide("Produce API"))
+@SECTION.broker_check(18, documentation("min.insync.replicas"))
 async def _(server: Server) -> None:
     """With acks 1 min.insync.replicas does not count."""
     log = await new_log(server, min_insync_replicas="2")
     expect_error(await log.produce(batch(), acks=1), ErrorCode.NONE)
 
 
-@SECTION.broker_check(19, _ACKS)
+@SECTION.broker_check(19, schema("ProduceResponse", "BaseOffset"))
 async def _(server: Server) -> None:
     """The offsets of a batch follow those of the batch before."""
     log = await new_log(server)
@@ -227,10 +235,11 @@ async def _(server: Server) -> None:
     log = await new_log(server, message_timestamp_type="LogAppendTime")
     part = await log.produce(batch(timestamp=0))
     expect_error(part, ErrorCode.NONE)
-    expect(part.log_append_time_ms > _YEAR_MS, "the broker's time", part.log_append_time_ms)
+    age = abs(time.time() * 1000 - part.log_append_time_ms)  # clocks may differ
+    expect(age < _DAY_MS, "the broker's time", part.log_append_time_ms)
 
 
-@SECTION.broker_check(22, _ACKS)
+@SECTION.broker_check(22, schema("ProduceResponse", "ErrorCode"))
 async def _(server: Server) -> None:
     """One partition's error does not keep another from being appended to."""
     log = await new_log(server)

@@ -11,9 +11,11 @@ from kwire.conform.metadata_log import read_log
 from kwire.conform.migration_ready import versions_with_readiness
 from kwire.conform.own_broker import OwnBroker, registration
 from kwire.conform.quorum import (
+    DIRECTORIES,
     NOBODY,
     OTHER_CLUSTER,
     OTHER_DIRECTORY,
+    demand_metadata_version,
     describe_quorum,
     leader_exchange,
 )
@@ -56,7 +58,10 @@ def _refused(
 ) -> Check:
     @scenario(gets(sentence, *codes), source, role=ServerRole.CONTROLLER)
     async def run(server: Server) -> None:
-        (await server.connection()).demand(BrokerRegistrationRequest, since)
+        connection = await server.connection()
+        connection.demand(BrokerRegistrationRequest, since)
+        if since == _DIRECTORIES:
+            await demand_metadata_version(connection, DIRECTORIES)
         await _ask(server, codes, **changes)
 
     return run
@@ -103,7 +108,7 @@ SECTION[3] = _refused(
     features=[],
 )
 SECTION[4] = _refused(
-    "A broker without log directories gets",
+    "A broker without log directories gets INVALID_REGISTRATION or INVALID_REQUEST.",
     kip(858, "BrokerRegistration"),
     ErrorCode.INVALID_REGISTRATION,
     ErrorCode.INVALID_REQUEST,
@@ -114,7 +119,7 @@ SECTION[4] = _refused(
 
 @SECTION.check(5, kip(858, "BrokerRegistration"), role=ServerRole.CONTROLLER)
 async def _(server: Server) -> None:
-    """A log directory that another broker has gets INVALID_REGISTRATION."""
+    """A log directory that another broker has gets INVALID_REGISTRATION or INVALID_REQUEST."""
     (await server.connection()).demand(BrokerRegistrationRequest, _DIRECTORIES)
     broker = await _registered(server)
     if not broker.directories:
@@ -127,7 +132,7 @@ async def _(server: Server) -> None:
 
 
 SECTION[6] = _refused(
-    "A broker with a reserved directory id gets",
+    "A broker with a reserved directory id gets INVALID_REGISTRATION or INVALID_REQUEST.",
     kip(858, "BrokerRegistration"),
     ErrorCode.INVALID_REGISTRATION,
     ErrorCode.INVALID_REQUEST,

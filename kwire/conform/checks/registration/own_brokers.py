@@ -9,7 +9,7 @@ from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.metadata_log import read_log
 from kwire.conform.own_broker import OwnBroker
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip
+from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a64_unregister_broker import UnregisterBrokerRequest
 from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsRequest
@@ -91,7 +91,9 @@ SECTION[2] = _own("A broker that has read the log is unfenced.", _BEAT, _unfence
 SECTION[3] = _own("A broker that wants to be fenced is fenced.", _BEAT, _fenced_again)
 SECTION[4] = _own("A broker that leads nothing may shut down.", _BEAT, _shuts_down)
 SECTION[5] = _own("A new incarnation of a fenced broker has a new epoch.", _REGISTER, _new_epoch)
-SECTION[6] = _own("A broker that was unregistered is gone.", _REGISTER, _unregistered)
+SECTION[6] = _own(
+    "A broker that was unregistered is gone.", schema("UnregisterBrokerRequest"), _unregistered
+)
 SECTION[7] = _own(
     "Blocks of producer ids do not overlap.", kip(730, "Proposed Changes"), _producer_ids
 )

@@ -15,12 +15,12 @@ from kwire.conform.checks.security.sasl import (
 )
 from kwire.conform.expectation import answers, closes, expect, judge
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, kip
+from kwire.conform.vocabulary import Need, guide, kip
 
 SECTION = CheckSection("security/authenticate", "SaslAuthenticate")
 
 
-@SECTION.check(1, kip(152), needs=Need.SASL)
+@SECTION.check(1, guide("SASL Authentication Sequence"), needs=Need.SASL)
 async def _(server: Server) -> None:
     """With the right credentials, requests are answered."""
     connection = await logged_in(server)

@@ -21,6 +21,7 @@ from kwire.conform.vocabulary import (
     Deviation,
     Need,
     SentenceSource,
+    guide,
     kafka,
     kip,
     rfc,
@@ -58,7 +59,7 @@ async def _(server: Server) -> None:
     expect(body.error_message, "a message", repr(body.error_message))
 
 
-@SECTION.check(3, kip(152), needs=Need.SASL)
+@SECTION.check(3, guide("SASL Authentication Sequence"), needs=Need.SASL)
 async def _(server: Server) -> None:
     """After SASL_AUTHENTICATION_FAILED the connection is closed."""
     connection = await shaken(server, Mechanism.PLAIN)

@@ -21,13 +21,13 @@ def _without_sasl(server: Server, request: Request) -> Request:
 
 
 SECTION[1] = exchange(
-    "SaslHandshake is refused where the listener has no SASL.",
+    "SaslHandshake gets ILLEGAL_SASL_STATE where the listener has no SASL.",
     kip(43, "Public Interfaces"),
     send=lambda server: _without_sasl(server, SaslHandshakeRequest(mechanism="PLAIN")),
     expect=answers(ILLEGAL_STATE),
 )
 SECTION[2] = exchange(
-    "SaslAuthenticate is refused where the listener has no SASL.",
+    "SaslAuthenticate gets ILLEGAL_SASL_STATE where the listener has no SASL.",
     kip(152, "Public Interfaces"),
     send=lambda server: _without_sasl(server, SaslAuthenticateRequest(auth_bytes=b"x")),
     expect=answers(ILLEGAL_STATE),

@@ -9,7 +9,7 @@ from kwire.conform.check import Check, CheckSection, scenario
 from kwire.conform.checks.security.tls_session import client_hello, open_session
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, Skipped, kafka, kip, rfc
+from kwire.conform.vocabulary import Deviation, Need, Skipped, documentation, kafka, kip, rfc
 from kwire.net.negotiation import api_versions_request
 
 SECTION = CheckSection("security/tls", "TLS")
@@ -103,7 +103,7 @@ async def _(server: Server) -> None:
     await session.expect_ended()
 
 
-@SECTION.check(9, kafka("BrokerSecurityConfigs, ssl.client.auth"), needs=Need.TLS)
+@SECTION.check(9, documentation("ssl.client.auth"), needs=Need.TLS)
 async def _(server: Server) -> None:
     """A client without the certificate that is asked for is disconnected."""
     session = await open_session(server, with_certificate=False)

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from kwire.conform.checks.producers.producer import CheckedProducer
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.expectation import expect_error
+from kwire.conform.expectation import demand_enabled, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
@@ -34,6 +34,7 @@ JOINS, LEAVES = 0, -1
 """Epochs with which a member joins and leaves."""
 OPENS, CLOSES = 0, -1
 """Epochs with which a share session is opened and closed."""
+SHARE_GROUPS = "share groups"
 ACCEPT, RELEASE, REJECT = 1, 2, 3
 """Types of acknowledgement."""
 
@@ -69,8 +70,7 @@ class ShareMember:
             "member_epoch": self.epoch,
         }
         answer = await self.connection.ask_coordinator(ShareGroupHeartbeatRequest(**(own | fields)))
-        if answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
-            raise Skipped("the server has share groups, but they are not enabled")
+        demand_enabled(answer, SHARE_GROUPS)
         return answer
 
     async def join(self, **fields: Any) -> Any:
@@ -195,6 +195,11 @@ def acquired_in(answer: Any) -> list[tuple[int, int, int]]:
 def kafka_uuid(value: UUID) -> str:
     """Return a UUID as Kafka writes it in text."""
     return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
+
+
+def by_offset(acquired: list[tuple[int, int, int]]) -> dict[int, int]:
+    """Return the delivery count of each acquired offset: a server may divide them as it likes."""
+    return {offset: count for first, last, count in acquired for offset in range(first, last + 1)}
 
 
 async def new_share_member(server: Server, *, topic: str = "") -> ShareMember:

@@ -13,10 +13,10 @@ from kwire.conform.checks.groups.heartbeat_checks import (
     refused_heartbeat,
     refused_join,
 )
-from kwire.conform.checks.share.member import new_share_member
-from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.checks.share.member import SHARE_GROUPS, new_share_member
+from kwire.conform.expectation import demand_enabled, expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kip
+from kwire.conform.vocabulary import kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a77_share_group_describe import ShareGroupDescribeRequest
 
@@ -24,6 +24,7 @@ SECTION = CheckSection("share/members", "Members of share groups")
 
 _HEARTBEAT = kip(932, "ShareGroupHeartbeat API")
 _DESCRIBE = kip(932, "ShareGroupDescribe API")
+_OTHER_TYPE = kafka("GroupMetadataManager.getOrMaybeCreateConsumerGroup")
 
 _refuses = partial(refused_join, new_share_member, _HEARTBEAT)
 _refuses_member = partial(refused_heartbeat, new_share_member, _HEARTBEAT)
@@ -47,6 +48,13 @@ async def _(server: Server) -> None:
     await first.joined()
     second = await first.another()
     await second.joined()
+    answer = await first.heartbeat(subscribed_topic_names=(first.topic,))
+    expect_error(answer, ErrorCode.NONE)
+    # None where nothing has changed
+    parts = answer.assignment and [
+        (part.topic_id, part.partitions) for part in answer.assignment.topic_partitions
+    ]
+    expect_equal("partitions of the first", parts, None, [(first.topic_id, (0,))])
 
 
 SECTION[3] = leaving_member(new_share_member, _HEARTBEAT)
@@ -60,12 +68,16 @@ SECTION[8] = _refuses("An epoch below -1", ErrorCode.INVALID_REQUEST, member_epo
 SECTION[9] = _refuses_member(
     "A member that the group does not have", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )
-SECTION[10] = _refuses_member(
-    "An epoch above the member's", ErrorCode.FENCED_MEMBER_EPOCH, member_epoch=70
+SECTION[10] = refused_heartbeat(
+    new_share_member,
+    kafka("GroupMetadataManager.throwIfShareGroupMemberEpochIsInvalid"),
+    "An epoch above the member's",
+    ErrorCode.FENCED_MEMBER_EPOCH,
+    member_epoch=70,
 )
 
 
-@SECTION.broker_refuses(11, kip(932), ErrorCode.GROUP_ID_NOT_FOUND)
+@SECTION.broker_refuses(11, _OTHER_TYPE, ErrorCode.GROUP_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """A consumer that joins a share group gets"""
     member = await new_share_member(server)
@@ -74,7 +86,7 @@ async def _(server: Server) -> Any:
     return await consumer.join()
 
 
-@SECTION.broker_refuses(12, kip(932), ErrorCode.GROUP_ID_NOT_FOUND)
+@SECTION.broker_refuses(12, _OTHER_TYPE, ErrorCode.GROUP_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """A share member that joins a consumer group gets"""
     member = await new_share_member(server)
@@ -92,6 +104,8 @@ async def _(server: Server) -> None:
     group = (await member.connection.ask(request)).groups[0]
     expect_error(group, ErrorCode.NONE)
     expect_equal("state", group.group_state, "Stable")
+    epochs = (group.group_epoch, group.assignment_epoch)
+    expect_equal("epochs", epochs, (member.epoch, member.epoch))
     members = [(m.member_id, m.member_epoch, m.subscribed_topic_names) for m in group.members]
     expect_equal("members", members, [(member.member_id, member.epoch, (member.topic,))])
 
@@ -102,7 +116,9 @@ async def _(server: Server) -> Any:
     (await server.connection()).demand(ShareGroupDescribeRequest)
     name = server.name()
     coordinator = await server.coordinator(name)
-    return await coordinator.ask(ShareGroupDescribeRequest(group_ids=(name,)))
+    answer = await coordinator.ask(ShareGroupDescribeRequest(group_ids=(name,)))
+    demand_enabled(answer, SHARE_GROUPS)
+    return answer
 
 
 SECTION[15] = listed_type(new_share_member, kip(932), "share")

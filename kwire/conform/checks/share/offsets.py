@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import CheckSection
-from kwire.conform.checks.share.member import ACCEPT, LEAVES, ShareMember, new_share_member
-from kwire.conform.expectation import expect_equal, expect_error
+from kwire.conform.checks.share.member import (
+    ACCEPT,
+    LEAVES,
+    SHARE_GROUPS,
+    ShareMember,
+    new_share_member,
+)
+from kwire.conform.expectation import demand_enabled, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kip
+from kwire.conform.vocabulary import guide, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a90_describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
@@ -57,7 +63,9 @@ async def _delete(member: ShareMember, **fields: Any) -> Any:
     topic = DeleteShareGroupOffsetsRequestTopic(topic_name=member.topic)
     own: dict[str, Any] = {"group_id": member.group, "topics": [topic]}
     request = DeleteShareGroupOffsetsRequest(**(own | fields))
-    return await member.connection.ask(request)
+    answer = await member.connection.ask(request)
+    demand_enabled(answer, SHARE_GROUPS)
+    return answer
 
 
 async def _left(server: Server, records: int = 2) -> ShareMember:
@@ -104,7 +112,7 @@ async def _(server: Server) -> Any:
     return await _alter(member, 1)
 
 
-@SECTION.broker_refuses(5, _OFFSETS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+@SECTION.broker_refuses(5, guide("Error Codes"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 async def _(server: Server) -> Any:
     """Setting an unknown topic's start offset gets"""
     member = await _left(server)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.expectation import expect_error
+from kwire.conform.expectation import demand_enabled, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
@@ -20,6 +20,7 @@ from kwire.messages.a88_streams_group_heartbeat import (
 
 JOINS, LEAVES = 0, -1
 """Epochs with which a member joins and leaves."""
+STREAMS_GROUPS = "streams groups"
 SUBTOPOLOGY = "0"
 REBALANCE_MS = 10_000
 
@@ -52,8 +53,7 @@ class StreamsMember:
         answer = await self.connection.ask_coordinator(
             StreamsGroupHeartbeatRequest(**(own | fields))
         )
-        if answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
-            raise Skipped("the server has streams groups, but they are not enabled")
+        demand_enabled(answer, STREAMS_GROUPS)
         if answer.error_code == ErrorCode.NONE:
             self.epoch = answer.member_epoch
             if answer.active_tasks is not None:

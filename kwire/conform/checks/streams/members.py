@@ -12,8 +12,13 @@ from kwire.conform.checks.groups.heartbeat_checks import (
     refused_heartbeat,
     refused_join,
 )
-from kwire.conform.checks.streams.member import SUBTOPOLOGY, new_streams_member, topology
-from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.checks.streams.member import (
+    STREAMS_GROUPS,
+    SUBTOPOLOGY,
+    new_streams_member,
+    topology,
+)
+from kwire.conform.expectation import demand_enabled, expect, expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import kip
 from kwire.error_codes import ErrorCode
@@ -105,8 +110,12 @@ async def _(server: Server) -> None:
     request = StreamsGroupDescribeRequest(group_ids=(member.group,))
     group = (await member.connection.ask(request)).groups[0]
     expect_error(group, ErrorCode.NONE)
-    expect_equal("members", [m.member_id for m in group.members], [member.member_id])
+    epochs = (group.group_epoch, group.assignment_epoch)
+    expect_equal("epochs", epochs, (member.epoch, member.epoch))
+    members = [(m.member_id, m.member_epoch) for m in group.members]
+    expect_equal("members", members, [(member.member_id, member.epoch)])
     expect(group.topology is not None, "a topology", "none")
+    expect_equal("epoch of the topology", group.topology.epoch, 0)
     subtopologies = [(s.subtopology_id, s.source_topics) for s in group.topology.subtopologies]
     expect_equal("subtopologies", subtopologies, [(SUBTOPOLOGY, (member.topic,))])
 
@@ -117,7 +126,9 @@ async def _(server: Server) -> Any:
     (await server.connection()).demand(StreamsGroupDescribeRequest)
     name = server.name()
     coordinator = await server.coordinator(name)
-    return await coordinator.ask(StreamsGroupDescribeRequest(group_ids=(name,)))
+    answer = await coordinator.ask(StreamsGroupDescribeRequest(group_ids=(name,)))
+    demand_enabled(answer, STREAMS_GROUPS)
+    return answer
 
 
 SECTION[17] = listed_type(new_streams_member, kip(1071), "streams")

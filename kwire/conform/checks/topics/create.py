@@ -11,7 +11,7 @@ from typing import Any
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import TopicBuilder, new_topic, refused
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import guide, kafka, kip, schema
+from kwire.conform.vocabulary import ServerRole, documentation, guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 
 SECTION = CheckSection("topics/create", "Topics that cannot be created")
@@ -46,13 +46,13 @@ SECTION[3] = refused(
 )
 SECTION[4] = refused(
     "A name of 250 characters gets",
-    _NAMES,
+    documentation("Adding and removing topics"),
     lambda server: new_topic(server.name().ljust(250, "x")),
     ErrorCode.INVALID_TOPIC_EXCEPTION,
 )
 SECTION[5] = refused(
     "A name of 249 characters is accepted.",
-    _NAMES,
+    documentation("Adding and removing topics"),
     lambda server: new_topic(server.name().ljust(249, "x")),
     ErrorCode.NONE,
     validate_only=True,
@@ -127,6 +127,7 @@ SECTION[17] = refused(
         server.name(), partitions=-1, replicas=-1, assignments={0: (_node(server),) * 2}
     ),
     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    role=ServerRole.BROKER,  # a controller does not tell what brokers there are
 )
 SECTION[18] = refused(
     "Assigned partitions that do not count from 0 get",
@@ -135,6 +136,7 @@ SECTION[18] = refused(
         server.name(), partitions=-1, replicas=-1, assignments={1: (_node(server),)}
     ),
     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+    role=ServerRole.BROKER,
 )
 SECTION[19] = refused(
     "A configuration that topics do not have gets",
@@ -178,7 +180,7 @@ SECTION[24] = refused(
 )
 SECTION[25] = refused(
     "A topic that is only validated gets the errors of its creation.",
-    kip(4, "CreateTopics"),
+    kip(108, "Public Interfaces"),
     _named(partitions=0),
     ErrorCode.INVALID_PARTITIONS,
     validate_only=True,

@@ -8,7 +8,7 @@ from typing import Any
 from kwire.conform.check import Check, gets, scenario
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, Skipped
+from kwire.conform.vocabulary import SentenceSource, ServerRole, Skipped
 from kwire.error_codes import ErrorCode
 from kwire.messages.a19_create_topics import (
     CreatableReplicaAssignment,
@@ -88,13 +88,14 @@ def refused(
     *others: int,
     differs: tuple[int, ...] = (),
     validate_only: bool = False,
+    role: ServerRole = ServerRole.ANY,
 ) -> Check:
     """Return a check that a topic is not created, for one of these reasons.
 
     differs: legal ones that Apache Kafka does not give.
     """
 
-    @scenario(gets(sentence, code), source, needs=Need.NOTHING)
+    @scenario(gets(sentence, code), source, role=role)
     async def check(server: Server) -> None:
         answer = await create(server, topic(server), validate_only=validate_only)
         expect_error(answer, code, *others, differs=differs)

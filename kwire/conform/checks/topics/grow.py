@@ -8,7 +8,7 @@ from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, guide, kafka, kip
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, guide, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a37_create_partitions import (
@@ -73,7 +73,7 @@ async def _(server: Server) -> Any:
     return await _grow(server, {await _topic(server): 2})
 
 
-@SECTION.refuses(5, _JAVA, ErrorCode.INVALID_PARTITIONS, needs=Need.RESOURCES)
+@SECTION.refuses(5, _SEMANTICS, ErrorCode.INVALID_PARTITIONS, needs=Need.RESOURCES)
 async def _(server: Server) -> Any:
     """A negative number of partitions gets"""
     return await _grow(server, {await _topic(server): -1})
@@ -94,7 +94,7 @@ async def _(server: Server) -> Any:
 
 @SECTION.refuses(8, _SEMANTICS, ErrorCode.INVALID_REPLICA_ASSIGNMENT, needs=Need.RESOURCES)
 async def _(server: Server) -> Any:
-    """More or fewer replicas than the topic has get"""
+    """No replicas for a new partition get"""
     return await _grow(server, {await _topic(server): 3}, ())
 
 
@@ -147,3 +147,12 @@ async def _(server: Server) -> None:
     known = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=name)]))
     indexes = sorted(p.partition_index for p in known.topics[0].partitions)
     expect_equal("partitions", indexes, [0, 1, 2, 3, 4])
+
+
+@SECTION.broker_refuses(14, _SEMANTICS, ErrorCode.INVALID_REPLICA_ASSIGNMENT)
+async def _(server: Server) -> Any:
+    """More replicas than the topic has get"""
+    brokers = tuple(server.target.nodes)
+    if len(brokers) < 2:
+        raise Skipped("the cluster has one broker only")
+    return await _grow(server, {await server.topic(): 2}, brokers[:2])

@@ -9,17 +9,17 @@ from kwire.conform.checks.producers.producer import LAST_WITH_NAMES
 from kwire.conform.checks.transactions.transaction import (
     COMMITTED,
     CheckedTransaction,
+    demand_second_version,
     fetch,
     offsets_of_data,
     transactional_producer,
 )
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Skipped, kip
+from kwire.conform.vocabulary import kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a26_end_txn import EndTxnRequest
-from kwire.net.negotiation import api_versions_request
 
 SECTION = CheckSection("transactions/kip-890", "Transactions of version 2")
 
@@ -27,7 +27,6 @@ _IMPLICIT = 12
 """The first version of Produce that enters partitions into the transaction."""
 _GROWING = 5
 """The first version of EndTxn that answers with the next epoch."""
-_FEATURE, _LEVEL = "transaction.version", 2
 _PROPOSED = kip(890, "Proposed Changes")
 
 
@@ -36,10 +35,7 @@ async def _producer(server: Server, partitions: int = 1) -> CheckedTransaction:
     connection = await server.connection()
     connection.demand(ProduceRequest, _IMPLICIT)
     connection.demand(EndTxnRequest, _GROWING)
-    answer = await connection.ask(api_versions_request())
-    levels = {f.name: f.max_version_level for f in answer.finalized_features}
-    if levels.get(_FEATURE, 0) < _LEVEL:
-        raise Skipped(f"{_FEATURE} is {levels.get(_FEATURE, 0)}, not {_LEVEL}")
+    await demand_second_version(server)
     return await transactional_producer(server, partitions)
 
 
@@ -92,7 +88,9 @@ async def _(server: Server) -> None:
 
     answer = await server.wait_for("the end of the transaction", settled)
     expect_error(answer, ErrorCode.NONE)
-    expect_equal("epoch", answer.producer_epoch, transaction.producer.epoch)
+    came = (answer.producer_id, answer.producer_epoch)
+    known = (transaction.producer.producer_id, transaction.producer.epoch)
+    expect_equal("id and epoch", came, known)
 
 
 @SECTION.broker_check(4, _PROPOSED)

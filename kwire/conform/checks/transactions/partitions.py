@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import CheckSection, broker_scenario
-from kwire.conform.checks.transactions.transaction import CheckedTransaction, transactional_producer
+from kwire.conform.checks.transactions.transaction import (
+    CheckedTransaction,
+    demand_second_version,
+    transactional_producer,
+)
 from kwire.conform.expectation import (
     error_codes,
     expect,
     expect_equal,
     expect_error,
-    expect_refused,
 )
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import kafka, kip
@@ -110,11 +113,15 @@ async def _(server: Server) -> Any:
     return await transaction.end()
 
 
-@SECTION.broker_check(9, _REQUEST)
-async def _(server: Server) -> None:
-    """An empty transactional id gets INVALID_REQUEST."""
+@SECTION.broker_refuses(
+    9,
+    kafka("TransactionCoordinator.handleAddPartitionsToTransaction"),
+    ErrorCode.INVALID_REQUEST,
+)
+async def _(server: Server) -> Any:
+    """An empty transactional id gets"""
     transaction = await transactional_producer(server)
-    expect_refused(await transaction.add(0, transactional_id=""), ErrorCode.INVALID_REQUEST)
+    return await transaction.add(0, transactional_id="")
 
 
 def _batched(
@@ -172,6 +179,7 @@ async def _(server: Server) -> None:
 @SECTION.broker_check(14, kip(890, "Public Interfaces"))
 async def _(server: Server) -> None:
     """Transactions in one request of a broker are answered one by one."""
+    await demand_second_version(server)  # before, these are not of clients
     transaction = await transactional_producer(server)
     good = _batched(transaction, verify_only=False)
     bad = _batched(transaction, verify_only=False, transactional_id=server.name())

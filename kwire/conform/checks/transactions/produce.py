@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from kwire.conform.check import CheckSection
+from kwire.conform.check import AskServer, CheckSection
 from kwire.conform.checks.transactions.transaction import (
     ended_transaction,
     transactional_producer,
@@ -21,6 +22,17 @@ SECTION = CheckSection("transactions/produce", "Batches of transactions")
 _VERIFICATION = kip(890, "Proposed Changes")
 
 
+def _outside(number: int) -> Callable[[AskServer], AskServer]:
+    """Return a decorator of a batch that no transaction has, which a broker may be set to take."""
+    return SECTION.broker_refuses(
+        number,
+        _VERIFICATION,
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.TRANSACTION_ABORTABLE,
+        differs=(ErrorCode.NONE,),  # transaction.partition.verification.enable is false
+    )
+
+
 @SECTION.broker_check(1, kip(98))
 async def _(server: Server) -> None:
     """A batch for a partition that is in the transaction is appended."""
@@ -29,9 +41,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", await transaction.producer.append(0), 0)
 
 
-@SECTION.broker_refuses(
-    2, _VERIFICATION, ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE
-)
+@_outside(2)
 async def _(server: Server) -> Any:
     """A transactional batch outside a transaction gets INVALID_TXN_STATE or
     TRANSACTION_ABORTABLE."""
@@ -39,21 +49,19 @@ async def _(server: Server) -> Any:
     return await transaction.producer.produce(0)
 
 
-@SECTION.broker_refuses(
-    3, _VERIFICATION, ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE
-)
+@_outside(3)
 async def _(server: Server) -> Any:
-    """A transactional batch for a partition that was not added is refused in the same way."""
+    """A transactional batch for a partition that was not added gets INVALID_TXN_STATE or
+    TRANSACTION_ABORTABLE."""
     transaction = await transactional_producer(server, partitions=2)
     await transaction.begin(0)
     return await transaction.producer.produce(0, partition=1)
 
 
-@SECTION.broker_refuses(
-    4, _VERIFICATION, ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE
-)
+@_outside(4)
 async def _(server: Server) -> Any:
-    """A late batch, after its transaction ended, is refused in the same way."""
+    """A late batch, after its transaction ended, gets INVALID_TXN_STATE or
+    TRANSACTION_ABORTABLE."""
     transaction = await ended_transaction(server)
     return await transaction.producer.produce(1)
 

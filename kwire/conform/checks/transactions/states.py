@@ -6,20 +6,22 @@ from typing import Any
 
 from kwire.conform.check import CheckSection, broker_scenario
 from kwire.conform.checks.transactions.transaction import CheckedTransaction, transactional_producer
-from kwire.conform.expectation import expect, expect_equal, expect_error, expect_refused
+from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ConformanceVerdict, Deviation, kip
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a65_describe_transactions import DescribeTransactionsRequest
 from kwire.messages.a66_list_transactions import ListTransactionsRequest
 
 SECTION = CheckSection("transactions/states", "Descriptions and lists of transactions")
 
+_DESCRIBE = kip(664, "DescribeTransactions")
+_LIST = kip(664, "ListTransactions")
 _DURATION, _PATTERN = 1, 2
 """The first versions of ListTransactions with these filters (KIP-994, KIP-1152)."""
 
 
-@SECTION.broker_check(1, kip(664))
+@SECTION.broker_check(1, _DESCRIBE)
 async def _(server: Server) -> None:
     """An id that was only initialised is Empty, without partitions."""
     transaction = await transactional_producer(server)
@@ -32,7 +34,7 @@ async def _(server: Server) -> None:
     expect_equal("topics", state.topics, [])
 
 
-@SECTION.broker_check(2, kip(664))
+@SECTION.broker_check(2, _DESCRIBE)
 async def _(server: Server) -> None:
     """An open transaction is Ongoing, with start and partitions."""
     transaction = await transactional_producer(server)
@@ -47,7 +49,7 @@ async def _(server: Server) -> None:
 def _completes(*, committed: bool, complete: str) -> Any:
     verb = "commit" if committed else "abort"
 
-    @broker_scenario(f"After {verb} and markers a transaction is {complete}.", kip(664))
+    @broker_scenario(f"After {verb} and markers a transaction is {complete}.", _DESCRIBE)
     async def completes(server: Server) -> None:
         transaction = await transactional_producer(server)
         await transaction.begin()
@@ -73,7 +75,7 @@ SECTION[3] = _completes(committed=True, complete="CompleteCommit")
 SECTION[4] = _completes(committed=False, complete="CompleteAbort")
 
 
-@SECTION.broker_refuses(5, kip(664), ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+@SECTION.broker_refuses(5, _DESCRIBE, ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """A transactional id that was not initialised gets"""
     name = server.name()
@@ -82,11 +84,12 @@ async def _(server: Server) -> Any:
     return await coordinator.ask_coordinator(request)
 
 
-@SECTION.broker_check(6, kip(664))
-async def _(server: Server) -> None:
-    """An empty transactional id gets INVALID_REQUEST."""
-    request = DescribeTransactionsRequest(transactional_ids=("",))
-    expect_refused(await server.ask(request), ErrorCode.INVALID_REQUEST)
+@SECTION.broker_refuses(
+    6, kafka("TransactionCoordinator.handleDescribeTransactions"), ErrorCode.INVALID_REQUEST
+)
+async def _(server: Server) -> Any:
+    """An empty transactional id gets"""
+    return await server.ask(DescribeTransactionsRequest(transactional_ids=("",)))
 
 
 async def _listed(transaction: CheckedTransaction, version: int | None, **filters: Any) -> Any:
@@ -97,7 +100,7 @@ async def _listed(transaction: CheckedTransaction, version: int | None, **filter
     return own[0] if own else None
 
 
-@SECTION.broker_check(7, kip(664))
+@SECTION.broker_check(7, _LIST)
 async def _(server: Server) -> None:
     """ListTransactions lists an open transaction with its producer and state."""
     transaction = await transactional_producer(server)
@@ -108,7 +111,7 @@ async def _(server: Server) -> None:
     expect_equal("producer id", listed.producer_id, transaction.producer.producer_id)
 
 
-@SECTION.broker_check(8, kip(664))
+@SECTION.broker_check(8, _LIST)
 async def _(server: Server) -> None:
     """The filter by state leaves out transactions in other states."""
     transaction = await transactional_producer(server)
@@ -119,7 +122,7 @@ async def _(server: Server) -> None:
     expect(listed is None, "it not among the empty ones", listed)
 
 
-@SECTION.broker_check(9, kip(664))
+@SECTION.broker_check(9, _LIST)
 async def _(server: Server) -> None:
     """A state that the server does not know is named in the answer."""
     request = ListTransactionsRequest(state_filters=("Empty", "Nowhere"))
@@ -128,7 +131,7 @@ async def _(server: Server) -> None:
     expect_equal("unknown states", answer.unknown_state_filters, ("Nowhere",))
 
 
-@SECTION.broker_check(10, kip(664))
+@SECTION.broker_check(10, _LIST)
 async def _(server: Server) -> None:
     """The filter by producer id leaves out the others."""
     transaction = await transactional_producer(server)
@@ -139,7 +142,7 @@ async def _(server: Server) -> None:
     expect(listed is None, "it not among another's", listed)
 
 
-@SECTION.broker_check(11, kip(994))
+@SECTION.broker_check(11, kip(994, "Public Interfaces"))
 async def _(server: Server) -> None:
     """The filter by duration leaves out younger transactions."""
     transaction = await transactional_producer(server)
@@ -153,7 +156,7 @@ async def _(server: Server) -> None:
     expect(listed is None, "it not among those of an hour", listed)
 
 
-@SECTION.broker_check(12, kip(1152))
+@SECTION.broker_check(12, kip(1152, "Public Interfaces"))
 async def _(server: Server) -> None:
     """The filter by pattern leaves out ids that do not match."""
     transaction = await transactional_producer(server)
@@ -163,7 +166,7 @@ async def _(server: Server) -> None:
     expect(listed is None, "its id not among others", listed)
 
 
-@SECTION.broker_refuses(13, kip(1152), ErrorCode.INVALID_REGULAR_EXPRESSION)
+@SECTION.broker_refuses(13, kip(1152, "Public Interfaces"), ErrorCode.INVALID_REGULAR_EXPRESSION)
 async def _(server: Server) -> Any:
     """A pattern that is no regular expression gets"""
     request = ListTransactionsRequest(transactional_id_pattern="(")

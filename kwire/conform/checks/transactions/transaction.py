@@ -11,6 +11,7 @@ from kwire.conform.checks.producers.producer import CheckedProducer, settled_ini
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
+from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kwire.messages.a24_add_partitions_to_txn import (
@@ -19,6 +20,7 @@ from kwire.messages.a24_add_partitions_to_txn import (
 )
 from kwire.messages.a26_end_txn import EndTxnRequest
 from kwire.messages.a65_describe_transactions import DescribeTransactionsRequest
+from kwire.net.negotiation import api_versions_request
 
 LAST_OF_CLIENTS = 3
 """The last version of AddPartitionsToTxn that clients use; brokers use later ones (KIP-890)."""
@@ -156,6 +158,14 @@ async def transactional_producer(
     producer = CheckedProducer(leaders=leaders, topic=topic, transactional_id=name)
     first = CheckedTransaction(server=server, coordinator=coordinator, producer=producer)
     return await first.another_epoch()
+
+
+async def demand_second_version(server: Server) -> None:
+    """Raise Skipped unless transaction.version is finalized at 2 (KIP-890)."""
+    answer = await server.ask(api_versions_request())
+    levels = {f.name: f.max_version_level for f in answer.finalized_features}
+    if (level := levels.get("transaction.version", 0)) < 2:
+        raise Skipped(f"transaction.version is {level}, not 2")
 
 
 async def written_transaction(server: Server) -> CheckedTransaction:

@@ -94,14 +94,14 @@ async def _(server: Server) -> None:
 
 SECTION[6] = exchange(
     "A negative version is answered like any unknown version.",
-    kafka("RequestContext"),
+    kafka("RequestContext.parseRequest"),
     send=api_versions_request(),
     version=-1,
     expect=answers(ErrorCode.UNSUPPORTED_VERSION, version=0),
 )
 
 
-@SECTION.check(7, kafka("RequestContext"))
+@SECTION.check(7, kafka("RequestContext.parseRequest"))
 async def _(server: Server) -> None:
     """Only the header of a request in an unknown version is read."""
     connection = await server.connection()

@@ -8,7 +8,7 @@ from kwire.messages.a74_list_config_resources import ListConfigResourcesRequest
 _API = DescribeLogDirsRequest
 
 BREAKS: dict[int, Break] = {
-    1: changes(_API, sets("results", [])),
+    1: changes(_API, sets("results[*].topics", [])),
     2: changes(_API, sets("results[*].topics[*].partitions[*].partition_size", 0)),
     3: gives_error(_API, 3),
     4: changes(_API, sets("results[*].usable_bytes", -1)),

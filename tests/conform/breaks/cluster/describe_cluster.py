@@ -1,6 +1,6 @@
 """Breaks of `cluster/describe`."""
 
-from breaking import Break, changes, gives_error, sets
+from breaking import Break, changes, sets
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 
 _API = DescribeClusterRequest
@@ -14,11 +14,8 @@ def _second(request: object) -> bool:
 BREAKS: dict[int, Break] = {
     1: changes(_API, sets("brokers[*].port", 1)),
     2: changes(_API, sets("endpoint_type", lambda kind: 3 - kind)),
-    3: gives_error(_API, 0),
-    4: gives_error(_API, 0),
-    5: gives_error(_API, 0),
     6: changes(_API, sets("cluster_id", "another"), only_for=_second),
     7: changes(_API, sets("cluster_authorized_operations", 0)),
-    8: changes(_API, sets("cluster_authorized_operations", _UNSET)),
+    8: changes(_API, sets("cluster_authorized_operations", 1)),
     9: changes(_API, sets("controller_id", 4242)),
 }

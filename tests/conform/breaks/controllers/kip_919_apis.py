@@ -1,6 +1,6 @@
 """Breaks of `controllers/kip-919/apis`."""
 
-from breaking import Break, answers_end, changes, sets
+from breaking import Break, answers_end, changes
 from kwire.messages.a18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.registry import api_key
 
@@ -17,7 +17,6 @@ def _keep_describe_cluster(response: ApiVersionsResponse) -> None:
 
 BREAKS: dict[int, Break] = {
     1: changes(ApiVersionsRequest, _offer_produce),
-    2: changes(ApiVersionsRequest, sets("api_keys[0].max_version", -1)),
     3: changes(ApiVersionsRequest, _keep_describe_cluster),
     4: answers_end(),
     5: answers_end(),

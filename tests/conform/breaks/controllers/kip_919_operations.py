@@ -35,7 +35,6 @@ BREAKS: dict[int, Break] = {
     12: changes(DescribeConfigsRequest, sets("results[0].configs", [])),
     13: _CONFIGS,
     14: _CONFIGS,
-    15: gives_error(IncrementalAlterConfigsRequest, 0),
     16: gives_error(DescribeAclsRequest, 35),
     # Kafka's controllers offer it, and answer UNKNOWN_SERVER_ERROR.
     17: gives_error(DescribeDelegationTokenRequest, 0, verdict=ConformanceVerdict.PASS),

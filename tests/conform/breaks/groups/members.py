@@ -11,7 +11,7 @@ _HEARTBEAT_ACCEPTED = gives_error(HeartbeatRequest, 0)
 _LEAVE_ACCEPTED = gives_error(LeaveGroupRequest, 0)
 
 BREAKS: dict[int, Break] = {
-    1: _NOTHING_ASSIGNED,
+    1: changes(SyncGroupRequest, sets("assignment", b"first")),
     2: changes(SyncGroupRequest, sets("protocol_type", None)),
     3: _NOTHING_ASSIGNED,
     **dict.fromkeys((4, 5, 6, 7, 11, 13), _SYNC_ACCEPTED),

@@ -19,7 +19,7 @@ _SECOND_REFUSED = gives_error(ProduceRequest, 45, only_for=_second)
 
 BREAKS: dict[int, Break] = {
     1: changes(ProduceRequest, sets(_OFFSET, 0)),
-    **dict.fromkeys((2, 3, 7, 11, 12, 16, 17, 18), _ACCEPTED),
+    **dict.fromkeys((2, 3, 7, 11, 12, 16, 17), _ACCEPTED),
     4: changes(ListOffsetsRequest, sets(_END, 2)),
     5: changes(ProduceRequest, sets(_OFFSET, 2), only_for=_second),
     6: changes(ProduceRequest, sets(_OFFSET, 5), only_for=lambda request: request.number == 6),

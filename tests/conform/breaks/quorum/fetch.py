@@ -4,6 +4,7 @@ from breaking import Break, changes, gives_error, repairs, sets
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 
+_PARTITION = "responses[0].partitions[0]"
 _ANSWERED = gives_error(FetchRequest, 0)
 
 
@@ -16,15 +17,15 @@ def _give_nothing(response: FetchResponse) -> None:
 BREAKS: dict[int, Break] = {
     1: changes(FetchRequest, _give_nothing),
     **dict.fromkeys((2, 3, 4), _ANSWERED),
-    5: changes(FetchRequest, sets("responses[0].partitions[0].current_leader", None)),
+    5: changes(FetchRequest, sets(f"{_PARTITION}.current_leader.leader_epoch", 1 << 20)),
     6: changes(FetchRequest, sets("node_endpoints", [])),
-    7: changes(FetchRequest, sets("responses[0].partitions[0].diverging_epoch", None)),
+    7: changes(FetchRequest, sets(f"{_PARTITION}.diverging_epoch.end_offset", 1 << 50)),
     **dict.fromkeys(range(8, 13), _ANSWERED),
     13: gives_error(FetchRequest, 3),
     14: _ANSWERED,
     15: repairs(FetchRequest, sets("max_wait_ms", 0)),
-    16: changes(FetchRequest, sets("responses[0].partitions[0].high_watermark", -1)),
-    17: changes(FetchRequest, sets("responses[0].partitions[0].snapshot_id.end_offset", 1 << 50)),
+    16: changes(FetchRequest, sets(f"{_PARTITION}.high_watermark", -1)),
+    17: changes(FetchRequest, sets(f"{_PARTITION}.snapshot_id.end_offset", 1 << 50)),
     18: changes(
         DescribeQuorumRequest,
         sets("topics[0].partitions[0].observers", []),

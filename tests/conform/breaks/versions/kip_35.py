@@ -25,7 +25,6 @@ BREAKS: dict[int, Break] = {
         sets("api_keys", lambda apis: apis[1:]),
         only_for=lambda request: request.number > 1,
     ),
-    8: changes(ApiVersionsRequest, sets("throttle_time_ms", -1)),
     9: raw(ApiVersionsRequest, lambda frame: frame[:4] + b"\0" + frame[4:], only_for=3),
     10: closes_on(DescribeQuorumRequest),
     11: answers_end(),
