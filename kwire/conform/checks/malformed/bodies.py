@@ -22,8 +22,9 @@ from kwire.conform.lengths import offered_forms, request_frame
 from kwire.conform.raw_frames import tagged_fields
 from kwire.conform.safe_requests import safe_request
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import guide, kafka, kip
+from kwire.conform.vocabulary import ServerRole, guide, kafka, kip
 from kwire.error_codes import ErrorCode
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 from kwire.messages.registry import api_key, api_name
 
 SECTION = CheckSection("malformed/body", "Bodies that cannot be read")
@@ -31,6 +32,7 @@ SECTION = CheckSection("malformed/body", "Bodies that cannot be read")
 _TYPES = guide("Protocol Primitive Types")
 _TAGS = kip(482, "Serializing tagged fields")
 _DESCRIBE_CLUSTER = api_key("DescribeCluster")
+_BROKERS, _CONTROLLERS = 1, 2
 _UNSET = -(2**31)
 _NAME = b"\x06kwire\x021"
 """The body of ApiVersions v3 without its tagged fields."""
@@ -75,7 +77,8 @@ def _boolean_members(server: Server) -> Iterator[Member]:
     """Yield DescribeCluster, whose first byte is a boolean, in its last version."""
     for key, version in offered_forms(server):
         if key == _DESCRIBE_CLUSTER:
-            body = _body(key, version)
+            kind = _CONTROLLERS if server.target.role is ServerRole.CONTROLLER else _BROKERS
+            body = DescribeClusterRequest(endpoint_type=kind).encode(version)
             for number in (2, 0x7F, 0xFF):
                 frame = request_frame(key, version, bytes([number]) + body[1:])
                 run = partial(send_bytes, frame, _TOLD, CLOSES, key, version)

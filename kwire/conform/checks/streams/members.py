@@ -108,10 +108,15 @@ async def _(server: Server) -> None:
     member = await new_streams_member(server)
     await member.joined()
     request = StreamsGroupDescribeRequest(group_ids=(member.group,))
-    group = (await member.connection.ask(request)).groups[0]
-    expect_error(group, ErrorCode.NONE)
-    epochs = (group.group_epoch, group.assignment_epoch)
-    expect_equal("epochs", epochs, (member.epoch, member.epoch))
+
+    async def settled() -> Any:
+        await member.heartbeat()
+        group = (await member.connection.ask(request)).groups[0]
+        expect_error(group, ErrorCode.NONE)
+        epochs = {group.group_epoch, group.assignment_epoch, member.epoch}
+        return group if len(epochs) == 1 else None
+
+    group = await server.wait_for("one epoch of group, assignment and member", settled)
     members = [(m.member_id, m.member_epoch) for m in group.members]
     expect_equal("members", members, [(member.member_id, member.epoch)])
     expect(group.topology is not None, "a topology", "none")
