@@ -17,7 +17,11 @@ from kwire.conform.vocabulary import Deviation, kip
 from kwire.error_codes import ErrorCode
 
 KNOWN = Path(__file__).with_name("sentences.tsv")
-"""The id of each check and the first 12 digits of the SHA-256 of its sentence and source."""
+"""The id of each check and the first 12 digits of the SHA-256 of its sentence and source.
+
+`gone` in their place for a check that there was: its number is never given again.
+"""
+GONE = "gone"
 
 
 def test_every_id_has_its_sentence_and_source() -> None:
@@ -25,7 +29,9 @@ def test_every_id_has_its_sentence_and_source() -> None:
     declared = [[check.id, digest(f"{check.sentence} ({check.source})")] for check in all_checks()]
     changed = [entry for entry in declared if entry not in known]
     assert not changed, f"if this is meant, write it to {KNOWN.name}"
-    assert declared == known, "ids are not given up, and have their order: a check of another can"
+    assert declared == [entry for entry in known if entry[1] != GONE], (
+        "ids are not given up, and have their order: a check of another can"
+    )
 
 
 def digest(text: str) -> str:

@@ -1,8 +1,7 @@
 """Breaks of `pairs/answers`."""
 
-from breaking import Break, changes, closes_on, gives_error, raw, sets
+from breaking import Break, answers_end, changes, closes_on, gives_error, raw, sets
 from kwire.conform.vocabulary import ConformanceVerdict
-from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest
 
@@ -21,5 +20,5 @@ BREAKS: dict[int, Break] = {
     6: closes_on(None, only_for=lambda request: request.frame.endswith(b"\x05kwire")),
     7: closes_on(None, only_for=lambda request: b"\x05kwire" in request.frame),
     8: closes_on(None, only_for=lambda request: request.frame.endswith(b"kwire"), verdict=DIFFERS),
-    9: raw(ProduceRequest, lambda frame: frame + b"\0", only_for=0),
+    9: answers_end(),
 }

@@ -16,11 +16,16 @@ from kwire.messages.a39_renew_delegation_token import RenewDelegationTokenReques
 from kwire.messages.a40_expire_delegation_token import ExpireDelegationTokenRequest
 from kwire.messages.a41_describe_delegation_token import DescribeDelegationTokenRequest
 from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
+from kwire.net.tls import ClientTls
 
 SECTION = CheckSection("admin/tokens", "Delegation tokens and ACLs where there are none")
 
 _NO_AUTHORIZER = ErrorCode.SECURITY_DISABLED
 _HMAC = b"kwire-conform"
+
+
+def _has_certificate(tls: ClientTls | None) -> bool:
+    return tls is not None and bool(tls.certificate or tls.keystore)
 
 
 def _no_token(sentence: str, request: Request, role: ServerRole = ServerRole.ANY) -> Check:
@@ -29,7 +34,7 @@ def _no_token(sentence: str, request: Request, role: ServerRole = ServerRole.ANY
     @scenario(sentence, kip(48, "Public Interfaces"), role=role)
     async def check(server: Server) -> None:
         security = server.target.security
-        if security.sasl is not None or (security.tls and security.tls.keystore):
+        if security.sasl is not None or _has_certificate(security.tls):
             raise Skipped("the connection has a login or a certificate, tokens may be had")
         expect_error(
             await server.ask_controller(request),

@@ -11,7 +11,8 @@ _SAME_EPOCH = changes(_API, sets("producer_epoch", 0))
 BREAKS: dict[int, Break] = {
     1: changes(_API, sets("producer_epoch", 1)),
     2: _SAME_ID,
-    **dict.fromkeys((3, 4, 5, 6, 11, 12, 13, 15, 16), _ACCEPTED),
+    6: gives_error(_API, 42),
+    **dict.fromkeys((3, 4, 5, 11, 12, 13, 15, 16), _ACCEPTED),
     7: _SAME_EPOCH,
     8: _SAME_ID,
     9: _SAME_EPOCH,

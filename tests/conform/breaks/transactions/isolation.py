@@ -17,6 +17,6 @@ BREAKS: dict[int, Break] = {
     6: _NOT_ISOLATED,
     7: changes(FetchRequest, sets(f"{_PARTITION}.aborted_transactions", [])),
     8: changes(FetchRequest, sets(f"{_PARTITION}.aborted_transactions", [_ABORTED])),
-    9: changes(FetchRequest, sets(f"{_PARTITION}.aborted_transactions", [])),
+    9: changes(FetchRequest, sets(f"{_PARTITION}.aborted_transactions", [AbortedTransaction()])),
     10: repairs(ListOffsetsRequest, sets("isolation_level", 0)),
 }

@@ -8,7 +8,7 @@ from kwire.messages.a65_describe_transactions import DescribeTransactionsRequest
 _API = AddPartitionsToTxnRequest
 _ACCEPTED = gives_error(_API, 0)
 _CODE = "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code"
-_PARTITIONS = "transaction_states[0].topics[0].partitions"
+_PARTITIONS = "transaction_states[*].topics[*].partitions"
 
 BREAKS: dict[int, Break] = {
     1: changes(_API, sets(_CODE, 48), only_for=lambda request: request.number == 2),
