@@ -123,7 +123,6 @@ PARSED_ONLY = {
     "docs/operators/shell.md": "folders of nodes: tests/cli/test_shell.py",
     "docs/operators/shells.md": "shells of the reader's: tests/cli/test_completion_shells.py",
     "docs/operators/transactions.md": "a transaction that hangs: tests/cli/admin",
-    "docs/reference/conformance-coverage.md": "results of runs: tests/breaking",
     "docs/reference/conformance.md": "results of runs: tests/conformance",
     "docs/reference/conformance-clients.md": "results of runs: tests/conformance",
     "docs/reference/protocol.md": "jq, and files of any length: tests/cli/protocol",

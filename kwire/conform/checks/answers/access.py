@@ -72,49 +72,33 @@ async def _(server: Server) -> None:
     """ACLs are created, described and deleted as they are, in every version with patterns."""
     connection = await server.connection()
     name = server.name()
-    creations = [
-        {**_acl(name, operation), "resource_pattern_type": PatternType.PREFIXED}
-        for operation in _OPERATIONS
-    ]
-    delete = filled(DeleteAclsRequest, filters=[{**_filter(name)}])
+    acls = [_acl(name, operation) for operation in _OPERATIONS]
+    creations = [{**acl, "resource_pattern_type": PatternType.PREFIXED} for acl in acls]
+    create = filled(CreateAclsRequest, creations=creations)
+    delete = filled(DeleteAclsRequest, filters=[_filter(name)])
+    wanted = DescribeAclsRequest(**_filter(name))
 
     async def remove() -> None:
         await server.ask_controller(delete)
 
-    def described(*operations: AclOperation) -> dict[str, Any]:
-        values = [_acl(name, operation) for operation in operations]
-        own = ("principal", "host", "operation", "permission_type")
-        acls = [{**{key: acl[key] for key in own}} for acl in values]
-        resource = {
-            "resource_type": AclResourceType.TOPIC,
-            "resource_name": name,
-            "pattern_type": PatternType.PREFIXED,
-            "acls": acls,
-        }
-        return {"resources": [resource]}
+    async def known() -> bool:
+        return bool((await connection.ask(wanted)).resources)
 
     server.remove_afterwards(f"ACLs of {name}", remove)
-    created: dict[str, Any] = {"results": [{} for _ in creations]}
-    matching = [
-        {**_acl(name, operation), "pattern_type": PatternType.PREFIXED} for operation in _OPERATIONS
-    ]
-    deleted = {"filter_results": [{"matching_acls": matching}]}
+    pattern = {"resource_type": AclResourceType.TOPIC, "resource_name": name}
+    pattern["pattern_type"] = PatternType.PREFIXED
+    parts = [{key: value for key, value in acl.items() if key not in pattern} for acl in acls]
+    described = {"resources": [{**pattern, "acls": parts}]}
+    deleted = {"filter_results": [{"matching_acls": [{**acl, **pattern} for acl in acls]}]}
     for version in connection.offered(CreateAclsRequest):
         if version < _WITH_PATTERNS:
             continue
-        answer = await server.ask_controller(
-            filled(CreateAclsRequest, creations=creations), version
-        )
+        answer = await server.ask_controller(create, version)
         if first_error(answer) == ErrorCode.SECURITY_DISABLED:
             raise Skipped("the server has no authorizer")
-        expect_whole(answer, created, version)
-        wanted = DescribeAclsRequest(**_filter(name))
-
-        async def known(wanted: DescribeAclsRequest = wanted) -> bool:
-            return bool((await connection.ask(wanted)).resources)
-
+        expect_whole(answer, {"results": [{} for _ in creations]}, version)
         await server.wait_for("the ACLs", known)
-        expect_whole(await connection.ask(wanted, version), described(*_OPERATIONS), version)
+        expect_whole(await connection.ask(wanted, version), described, version)
         expect_whole(await server.ask_controller(delete, version), deleted, version)
 
 

@@ -5,7 +5,7 @@ from kwire.messages.a29_describe_acls import DescribeAclsRequest
 from kwire.messages.a39_renew_delegation_token import RenewDelegationTokenRequest
 
 BREAKS: dict[int, Break] = {
-    1: changes(DescribeAclsRequest, sets("resources[*].pattern_type", 4), only_for=1),
+    1: changes(DescribeAclsRequest, sets("resources[*].pattern_type", 3), only_for=1),
     2: changes(RenewDelegationTokenRequest, sets("expiry_timestamp_ms", 0)),
     3: gives_error(DescribeAclsRequest, 31),
 }
