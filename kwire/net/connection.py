@@ -63,6 +63,7 @@ class Connection:
         self._session_ends = inf
         self._authenticating = asyncio.Lock()
         self._has_answered = False
+        self._rests_until = -inf
 
     @classmethod
     async def open(
@@ -175,7 +176,20 @@ class Connection:
 
     async def _ask(self, request: Request, version: int | None = None) -> Response:
         chosen = self.version_for(type(request)) if version is None else version
-        return (await self._link.send(request, chosen)).body
+        response = (await self._link.send(request, chosen)).body
+        if throttle_ms := getattr(response, "throttle_time_ms", 0):
+            self._rests_until = asyncio.get_running_loop().time() + throttle_ms / 1000
+        return response
+
+    async def _rest(self, limit: float) -> None:
+        """Leave the node alone for its throttle time (KIP-219), unless that is over the limit."""
+        left = self._rests_until - asyncio.get_running_loop().time()
+        if left > limit:
+            raise ConnectionFailed(
+                f"{self.peer} throttles this client for {left:.1f} s: its quota there is used up"
+            )
+        if left > 0:
+            await asyncio.sleep(left)
 
     def version_for(self, request: type[Request]) -> int:
         """Return the highest version that both sides have.
@@ -195,11 +209,12 @@ class Connection:
         cancellation, leaves the connection in order: the late answer is dropped.
 
         Raises UnsupportedVersion and EncodeError before a byte is sent, ConnectionFailed when the
-        connection is closed, AnswerLost when it closes or time runs out, WireError for an answer
-        that cannot be read.
+        connection is closed or throttled beyond the timeout, AnswerLost when it closes or time
+        runs out, WireError for an answer that cannot be read.
         """
         chosen = self.version_for(type(request)) if version is None else version
         limit = self._request_timeout if timeout is None else timeout
+        await self._rest(limit)
         try:
             async with asyncio.timeout(limit):
                 await self._renew_session()
@@ -222,6 +237,7 @@ class Connection:
 
     async def send_unanswered(self, request: Request, version: int) -> None:
         """Send a request that gets no answer: Produce with acks=0. Raises as `send` does."""
+        await self._rest(self._request_timeout)
         await self._renew_session()
         await self._link.send_unanswered(request, version)
 

@@ -372,6 +372,32 @@ async def test_an_address_that_is_slow_to_reach_has_a_limit_of_its_own() -> None
         loop.network.heal()
 
 
+@in_virtual_time
+async def test_a_node_that_throttles_is_left_alone_for_as_long() -> None:
+    """Its answer is the caller's at once; a rest beyond the timeout of a request is an error."""
+    rests = iter((1_000, 0, 60_000))
+    node = ScriptedNode()
+    node.scripts = {
+        DescribeClusterRequest: lambda request: DescribeClusterResponse(
+            cluster_id="the one", throttle_time_ms=next(rests)
+        )
+    }
+    clock = asyncio.get_running_loop().time
+    async with (
+        node,
+        await Connection.open("127.0.0.1", node.port, request_timeout=20) as connection,
+    ):
+        began = clock()
+        await connection.send(DescribeClusterRequest())
+        assert clock() - began < 0.5
+        await connection.send(DescribeClusterRequest())
+        assert 1 <= clock() - began < 1.5
+        await connection.send(DescribeClusterRequest())
+        assert clock() - began < 1.5
+        with pytest.raises(ConnectionFailed, match=r"throttles this client for 60\.0 s"):
+            await connection.send(DescribeClusterRequest())
+
+
 async def test_a_peer_that_speaks_http_is_told_apart() -> None:
     http = Raw(data=b"HTTP/1.1 400 Bad Request\r\n\r\n", hang_up=True)
     async with ScriptedNode({ApiVersionsRequest: lambda request: http}) as node:
