@@ -39,7 +39,8 @@ class ClientTask(Enum):
 
 
 RECORDS = 3
-"""The records of a task, `{records}`; their values are r0, r1, r2."""
+"""The records of a task, `{records}`."""
+VALUES = tuple(f"r{number}" for number in range(RECORDS))
 
 Judge = Callable[[Play], None]
 """Returns for PASS, else raises Deviation, Skipped or Informed."""

@@ -113,11 +113,11 @@ class ClientNodes:
         """Return the reply to a frame, and write down what it was."""
         assert self._script is not None, "no case has begun"
         cluster = self._script.cluster
-        if seen.key == ApiVersionsRequest.key and seen.version not in ApiVersionsRequest.versions:
-            return _older_please(cluster, seen)
         ranges = {part.api_key: (part.min_version, part.max_version) for part in offered(cluster)}
         first, last = ranges.get(seen.key, (0, -1))
-        if not first <= seen.version <= last and seen.key != ApiVersionsRequest.key:
+        if not first <= seen.version <= last:
+            if seen.key == ApiVersionsRequest.key:
+                return _older_please(cluster, seen)
             seen.problem = "it is not offered"
             return NodeReply(end=ReplyEnd.CLOSE)
         try:
@@ -145,6 +145,7 @@ class _Served:
         self._nodes, self._play, self._connection = nodes, play, connection
         self._reader, self._writer = reader, writer
         self._logged_in_until: float | None = None
+        self._says_no_more = False
 
     async def run(self) -> bool:
         """Serve until one side ends it; True if the client did."""
@@ -168,6 +169,8 @@ class _Served:
                 frame=size.to_bytes(4, "big") + frame,
             )
             self._play.requests.append(seen)
+            if self._says_no_more:
+                continue
             reply = self._nodes.reply(self._connection.node_id, frame, seen)
             if self._is_locked(seen):
                 return False
@@ -209,7 +212,8 @@ class _Served:
             self._writer.close()
             with suppress(OSError):
                 await self._writer.wait_closed()
-        return reply.end in (ReplyEnd.NONE, ReplyEnd.HALF)
+        self._says_no_more = reply.end in (ReplyEnd.HALF, ReplyEnd.MUTE)
+        return self._says_no_more or reply.end is ReplyEnd.NONE
 
 
 def _older_please(cluster: Cluster, seen: SeenClientRequest) -> NodeReply:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from kwire.conform.clients.case import RECORDS, ClientCase, ClientTask
+from kwire.conform.clients.case import RECORDS, VALUES, ClientCase, ClientTask
 from kwire.conform.clients.cluster import NODES, Cluster
 from kwire.conform.clients.node import ClientNodes
 from kwire.conform.clients.play import UNSUPPORTED, Play, ProgramEnd, SeenClientRequest
@@ -122,7 +122,7 @@ def cluster_of(case: ClientCase, nodes: ClientNodes) -> Cluster:
     if case.task is not ClientTask.ADMIN and not is_controller:
         cluster.create(topic_of(case))
     if case.task.reads:
-        cluster.fill(topic_of(case), [f"r{number}" for number in range(RECORDS)])
+        cluster.fill(topic_of(case), VALUES)
     case.arrange(cluster)
     return cluster
 

@@ -28,12 +28,16 @@ from kwire.net.frames import RequestFrame, encode_response
 
 
 class ReplyEnd(Enum):
-    """The end of a connection behind a reply: none, a farewell, a reset, a half of it."""
+    """The end of a connection behind a reply: none, a farewell, a reset, a half of it, silence.
+
+    HALF, MUTE: the node reads on, and does and says nothing more in that connection.
+    """
 
     NONE = "none"
     CLOSE = "close"
     RESET = "reset"
     HALF = "half"
+    MUTE = "mute"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,17 +149,27 @@ class ScriptRule:
         return True
 
 
+def once(
+    api: type[Request] | None, action: NodeAction, **options: Any
+) -> Callable[[], list[ScriptRule]]:
+    """Return what makes the one rule of a case. options: as ScriptRule has them."""
+    return lambda: [ScriptRule(api=api, action=action, **options)]
+
+
 def gives(code: int, at: str = "") -> NodeAction:
     """Refuse with an error code, without effect.
 
-    at: `top` for the response's own code; by default that of each of its innermost parts.
+    at: `top` for the response's own code, `topics` for theirs alone; by default that of each of its
+    innermost parts.
     """
 
     def action(turn: Turn) -> NodeReply:
-        response = turn.unchanged()
-        if not (hasattr(response, "error_code") and at == "top") and _set_codes(response, code):
-            return NodeReply(data=turn.framed(response))
-        response.error_code = code  # type: ignore[attr-defined]
+        response: Any = turn.unchanged()
+        if at == "topics":
+            for topic in response.topics:
+                topic.error_code, topic.partitions = code, []
+        elif at == "top" or not _set_codes(response, code):
+            response.error_code = code
         return NodeReply(data=turn.framed(response))
 
     return action
@@ -174,7 +188,17 @@ def _set_codes(message: Any, code: int) -> bool:
             if name.endswith("error_code"):
                 setattr(message, name, code)
                 found = True
+    without_records(message)
     return found
+
+
+def without_records(message: Any) -> None:
+    """Take the records out of a Fetch response, or of one of its parts."""
+    for topic in getattr(message, "responses", ()):
+        for part in getattr(topic, "partitions", ()):
+            without_records(part)
+    if getattr(message, "records", None):
+        message.records = b""
 
 
 def changed(change: Callable[[Any], object]) -> NodeAction:
@@ -209,8 +233,8 @@ def ends(end: ReplyEnd = ReplyEnd.CLOSE) -> NodeAction:
 
 
 def silence() -> NodeAction:
-    """Do nothing, say nothing."""
-    return lambda turn: NodeReply()
+    """Do nothing, say nothing, as long as the connection lasts."""
+    return ends(ReplyEnd.MUTE)
 
 
 def late(seconds: float) -> NodeAction:

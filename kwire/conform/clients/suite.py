@@ -24,7 +24,9 @@ from kwire.conform.result import CheckResult, skipped
 from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.errors import InvalidValue
 
-SECTIONS = "start requests versions"
+SECTIONS = (
+    "start requests versions headers metadata errors backoff throttling bootstrap connections"
+)
 """The modules of `kwire.conform.clients.cases`, in the report's order."""
 
 START = "client/start"

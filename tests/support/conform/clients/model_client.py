@@ -43,14 +43,12 @@ from kwire.messages.a19_create_topics import CreatableTopic
 from kwire.messages.a20_delete_topics import DeleteTopicState
 from kwire.messages.a55_describe_quorum import PartitionData, TopicData
 from kwire.net.address import Address
-from kwire.net.frames import decode_response, encode_request
+from kwire.net.frames import ResponseFrame, decode_response, encode_request
 
 BOOTSTRAP = -1
 """The connection that is made before any node is known."""
 REQUEST_SECONDS = 0.4
 """The request time-out."""
-LIMIT = 4.0
-"""Seconds that one step of a task may take, its repetitions included."""
 BACKOFF, LONGEST_BACKOFF = 0.03, 0.25
 LARGEST_FRAME = 1 << 20
 
@@ -65,12 +63,20 @@ TASKS = {
 """The method of each task."""
 
 
+BY_ID: dict[type[Request], int] = {ProduceRequest: 13, FetchRequest: 13}
+"""First versions that name topics by their ids."""
+
+
 class Refused(Exception):
     """The node's answer is an error."""
 
     def __init__(self, code: int) -> None:
         self.code = code
         super().__init__(name(code))
+
+
+class Moved(Refused):
+    """The node's answer names the new leader (KIP-951)."""
 
 
 class Disconnected(Exception):
@@ -99,7 +105,12 @@ class ModelConnection:
 
 
 class ModelClient:
-    """One task of a case. lines: what it prints; addresses: of the nodes that Metadata told."""
+    """One task of a case. lines: what it prints; addresses: of the nodes that Metadata told.
+
+    limit: seconds that one step of a task may take, its repetitions included.
+    """
+
+    limit = 4.0
 
     def __init__(self, case: ClientCase, bootstrap: Address) -> None:
         self.case = case
@@ -139,6 +150,8 @@ class ModelClient:
 
     async def connect(self, node: int) -> ModelConnection:
         """Return the connection to a node, a new one with its versions if need be."""
+        if self.addresses.get(node) == self.bootstrap and BOOTSTRAP in self.connections:
+            self.connections[node] = self.connections.pop(BOOTSTRAP)
         if node not in self.connections:
             address = self.addresses.get(node, self.bootstrap)
             reader, writer = await asyncio.open_connection(address.host, address.port)
@@ -174,6 +187,12 @@ class ModelClient:
         if offered is None:
             raise Refused(ErrorCode.UNSUPPORTED_VERSION)
         version = min(offered.max_version, api.versions.last)
+        if (
+            api in BY_ID
+            and self.topic_metadata is not None
+            and not self.topic_metadata.topic_id.int
+        ):
+            version = min(version, BY_ID[api] - 1)
         if version < max(offered.min_version, api.versions.first):
             raise Refused(ErrorCode.UNSUPPORTED_VERSION)
         return version
@@ -221,12 +240,15 @@ class ModelClient:
         frame = await self.frame(connection)
         key = type(request).key
         assert key is not None
-        decoded = decode_response(frame, key, version)
-        if decoded.header.correlation_id != number:
-            raise Disconnected(f"an answer to {decoded.header.correlation_id}, not {number}")
+        decoded = self.decoded(frame, key, version)
+        self.matched(decoded.header.correlation_id, [number])
         throttled = getattr(decoded.body, "throttle_time_ms", 0) / 1000
         connection.resting_until = time.monotonic() + throttled
         return decoded.body
+
+    def decoded(self, frame: bytes, key: int, version: int) -> ResponseFrame:
+        """Return what a frame has."""
+        return decode_response(frame, key, version)
 
     async def frame(self, connection: ModelConnection) -> bytes:
         """Read a frame."""
@@ -242,7 +264,7 @@ class ModelClient:
 
     async def repeated(self, step: Callable[[], Awaitable[Any]]) -> Any:
         """Do a step until it works, with longer and longer pauses and new metadata (KIP-580)."""
-        end, pause = time.monotonic() + LIMIT, BACKOFF
+        end, pause = time.monotonic() + self.limit, BACKOFF
         while True:
             try:
                 return await step()
@@ -255,10 +277,14 @@ class ModelClient:
 
     def may_repeat(self, error: Exception) -> bool:
         """Return True for an error after which the same may work."""
-        return not isinstance(error, Refused) or is_retriable(error.code)
+        if not isinstance(error, Refused):
+            return True
+        return is_retriable(error.code) or error.code == ErrorCode.REBOOTSTRAP_REQUIRED
 
     def forget_metadata(self, error: Exception) -> None:
         """Take metadata for out of date after an error, and the nodes too where it says so."""
+        if isinstance(error, Moved):
+            return
         self.topic_metadata = None
         if isinstance(error, OSError) or str(error) == "REBOOTSTRAP_REQUIRED":
             self.rebootstrap()
@@ -326,13 +352,19 @@ class ModelClient:
 
     def take_written(self, answer: Any) -> None:
         """Read the answer to a Produce. Raises Refused."""
-        demand(answer.responses[0].partition_responses[0].error_code)
+        part = answer.responses[0].partition_responses[0]
+        if part.error_code and answer.node_endpoints:
+            for node in answer.node_endpoints:
+                self.addresses[node.node_id] = Address(node.host, node.port)
+            self.topic_metadata.partitions[0].leader_id = part.current_leader.leader_id
+            raise Moved(part.error_code)
+        demand(part.error_code)
 
     def fitting(self, node: int, request: Any) -> Any:
         """Name topics by id or by name, as the version of a request has them."""
         connection = self.connections.get(node)
         if connection is not None:
-            by_id = self.version(connection, type(request)) >= 13
+            by_id = self.version(connection, type(request)) >= BY_ID[type(request)]
             for topic in getattr(request, "topic_data", None) or request.topics:
                 for field_name in ("name", "topic"):
                     if by_id and hasattr(topic, field_name):
@@ -404,7 +436,7 @@ class ModelClient:
     async def consume(self) -> None:
         """Read partition 0 from its beginning, until all records came."""
         self.offset = -1
-        end = time.monotonic() + LIMIT
+        end = time.monotonic() + self.limit
         received = 0
         while received < RECORDS and time.monotonic() < end:
             for value in await self.repeated(self.read):
@@ -522,7 +554,7 @@ class ModelUnderTest:
         began = time.monotonic()
         exit_code: int | None = None
         with suppress(TimeoutError):
-            async with asyncio.timeout(3 * LIMIT):
+            async with asyncio.timeout(3 * client.limit):
                 exit_code = await client.run()
         seconds = time.monotonic() - began
         return ProgramEnd(exit_code=exit_code, lines=tuple(client.lines), seconds=seconds)

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from tests.support.conform.clients.model_client import ModelClient
 
-SECTIONS = "start versions"
+SECTIONS = "start versions headers metadata errors backoff throttling bootstrap connections"
 
 
 def all_faults() -> dict[str, type[ModelClient]]:

@@ -1,0 +1,21 @@
+"""Faults of the pauses between tries."""
+
+from tests.support.conform.clients.model_client import ModelClient
+
+
+class Impatient(ModelClient):
+    """Tries again at once."""
+
+    async def pause(self, seconds: float) -> None:
+        """Do not."""
+
+
+class Steady(ModelClient):
+    """Makes pauses that do not grow."""
+
+    async def pause(self, seconds: float) -> None:
+        """Make the same one."""
+        await super().pause(0.15)
+
+
+FAULTS = {"client/backoff": Impatient, "client/backoff/1": Steady}
