@@ -159,16 +159,19 @@ def once(
 def gives(code: int, at: str = "") -> NodeAction:
     """Refuse with an error code, without effect.
 
-    at: `top` for the response's own code, `topics` for theirs alone; by default that of each of its
-    innermost parts.
+    at: by default the codes of its innermost parts; the name of a list for its parts' codes alone;
+    `top`, and where that list is empty, for the response's own.
     """
 
     def action(turn: Turn) -> NodeReply:
         response: Any = turn.unchanged()
-        if at == "topics":
-            for topic in response.topics:
-                topic.error_code, topic.partitions = code, []
-        elif at == "top" or not _set_codes(response, code):
+        parts = getattr(response, at, ())
+        for part in parts:
+            for name in part.__struct_fields__:
+                if isinstance(getattr(part, name), list):
+                    setattr(part, name, [])
+            part.error_code = code
+        if not parts and (at or not _set_codes(response, code)):
             response.error_code = code
         return NodeReply(data=turn.framed(response))
 

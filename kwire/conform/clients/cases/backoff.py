@@ -59,6 +59,8 @@ _LASTING = (
     (13, "AddPartitionsToTxn", "transaction", "COORDINATOR_LOAD_IN_PROGRESS"),
     (14, "CreateTopics", "admin", "NOT_CONTROLLER"),
 )
+_PARTS = {"Metadata": "topics", "OffsetFetch": "groups"}
+"""The parts of a response that have such an error, where they are not the innermost."""
 for number, name, task, error in _LASTING:
     api = request(api_key(name))
     SECTION[number] = ClientCase(
@@ -67,9 +69,7 @@ for number, name, task, error in _LASTING:
         source=kip(580, "Proposed Changes"),
         task=ClientTask(task),
         may_fail=True,
-        rules=once(
-            api, gives(ErrorCode[error], "topics" if name == "Metadata" else ""), times=_TIMES
-        ),
+        rules=once(api, gives(ErrorCode[error], _PARTS.get(name, "")), times=_TIMES),
         judge=_pauses(api),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kwire.codec.declaration import Request
-from kwire.conform.clients.case import VALUES, ClientCase, ClientSection, ClientTask
+from kwire.conform.clients.case import VALUES, ClientCase, ClientSection, ClientTask, Judge
 from kwire.conform.clients.cluster import NODES, Cluster
 from kwire.conform.clients.judges import demand_records, demand_recovery
 from kwire.conform.clients.play import Play
@@ -22,27 +22,27 @@ SECTION = ClientSection("client/metadata", "Metadata that is out of date is aske
 def _demand_move(play: Play, api: type[Request]) -> None:
     there = [request for request in play.sent(api) if request.node_id == NODES[1]]
     expect(there, f"requests at node {NODES[1]}, the new leader", "none")
-    if api is FetchRequest:
-        demand_records(play, VALUES)
 
 
-def _moves(api: type[Request], named_since: int | None = None) -> Callable[[Play], None]:
-    """Demand requests at the new leader, and metadata before where the error did not name it."""
+def _demand_metadata(play: Play, api: type[Request]) -> None:
+    refused = play.scripted(api)[0]
+    expect(play.after(refused, MetadataRequest), "Metadata after the error", "none")
 
+
+def _judge(api: type[Request], *demands: Callable[[Play, type[Request]], None]) -> Judge:
     def judge(play: Play) -> None:
-        if named_since:
-            refused = play.scripted(api)[0]
-            expect(play.after(refused, MetadataRequest), "Metadata after the error", "none")
-        _demand_move(play, api)
+        for demand in demands:
+            demand(play, api)
+        if api is FetchRequest:
+            demand_records(play, VALUES)
 
     return judge
 
 
-def _before(version: int, api: type[Request]) -> Callable[[Cluster], None]:
-    def arrange(cluster: Cluster) -> None:
-        cluster.versions[api.key or 0] = (4, version - 1)
-
-    return arrange
+def _demand_new_id(play: Play, api: type[Request]) -> None:
+    if play.scripted(api)[0].version < 13:
+        raise Skipped("the client names topics by their names")
+    demand_recovery(play, "UNKNOWN_TOPIC_ID")
 
 
 def _created_anew(turn: Turn) -> NodeReply:
@@ -53,17 +53,8 @@ def _created_anew(turn: Turn) -> NodeReply:
     return turn.usual_reply()
 
 
-def _finds(api: type[Request]) -> Callable[[Play], None]:
-    def judge(play: Play) -> None:
-        refused = play.scripted(api)[0]
-        if refused.version < 13:
-            raise Skipped(f"{refused.name} names topics by their names")
-        demand_recovery(play, "UNKNOWN_TOPIC_ID")
-        expect(play.after(refused, MetadataRequest), "Metadata after the error", "none")
-        if api is FetchRequest:
-            demand_records(play, VALUES)
-
-    return judge
+def _before(version: int, api: type[Request]) -> Callable[[Cluster], None]:
+    return lambda cluster: cluster.versions.update({api.key or 0: (4, version - 1)})
 
 
 _APIS: tuple[tuple[int, type[Request], ClientTask, int], ...] = (
@@ -77,7 +68,7 @@ for number, api, task, named_since in _APIS:
         source=guide("Partitioning and bootstrapping"),
         task=task,
         rules=once(api, meanwhile(Cluster.move_leaders)),
-        judge=_moves(api),
+        judge=_judge(api, _demand_move),
     )
     SECTION[number + 2] = ClientCase(
         sentence=f"After NOT_LEADER_OR_FOLLOWER for {name} before v{named_since}, which names no "
@@ -86,7 +77,7 @@ for number, api, task, named_since in _APIS:
         task=task,
         arrange=_before(named_since, api),
         rules=once(api, meanwhile(Cluster.move_leaders)),
-        judge=_moves(api, named_since),
+        judge=_judge(api, _demand_metadata, _demand_move),
     )
     SECTION[number + 5] = ClientCase(
         sentence=f"After UNKNOWN_TOPIC_ID for {name} a client asks for metadata, which has the new "
@@ -95,7 +86,7 @@ for number, api, task, named_since in _APIS:
         task=task,
         may_fail=True,
         rules=once(api, _created_anew),
-        judge=_finds(api),
+        judge=_judge(api, _demand_new_id, _demand_metadata),
     )
 
 
