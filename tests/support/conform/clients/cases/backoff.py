@@ -9,6 +9,9 @@ class Impatient(ModelClient):
     async def pause(self, seconds: float) -> None:
         """Do not."""
 
+    def forget_metadata(self, error: Exception) -> None:
+        """Keep it, so that there is no time between two tries on a busy machine either."""
+
 
 class Steady(ModelClient):
     """Makes pauses that do not grow."""
