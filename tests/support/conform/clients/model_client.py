@@ -49,7 +49,7 @@ BOOTSTRAP = -1
 """The connection that is made before any node is known."""
 REQUEST_SECONDS = 0.4
 """The request time-out."""
-BACKOFF, LONGEST_BACKOFF = 0.03, 0.25
+BACKOFF, LONGEST_BACKOFF = 0.03, 0.5
 LARGEST_FRAME = 1 << 20
 
 
