@@ -33,7 +33,10 @@ SECTIONS = {
     "login": "answers effects",
     "share": "members sessions offsets",
     "streams": "members",
-    "answers": "metadata groups configs admin refusals access",
+    "answers": (
+        "metadata groups configs admin refusals access records topics transactions quorum"
+        " controllers share streams"
+    ),
 }
 """The modules of each group of `kwire.conform.checks` with a SECTION, in the report's order."""
 

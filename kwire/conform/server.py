@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from kwire.codec.declaration import Request
 from kwire.conform.connection import ANSWER_TIMEOUT, CheckedConnection
@@ -257,6 +257,12 @@ class Server:
         for partition in range(partitions):
             await self._led(name, partition)
         return name
+
+    async def topic_id(self, topic: str) -> UUID:
+        """Return the id of a topic that exists."""
+        answer = await self.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
+        topic_id: UUID = answer.topics[0].topic_id
+        return topic_id
 
     async def leader(self, topic: str, partition: int = 0) -> CheckedConnection:
         """Return a connection to the leader of a partition, once it has one and knows it."""

@@ -29,12 +29,6 @@ async def _ask(server: Server, *names: str, version: int | None = None) -> Any:
     return await server.ask(request, version)
 
 
-async def _topic_id(server: Server, name: str) -> UUID:
-    answer = await _ask(server, name)
-    topic_id: UUID = answer.topics[0].topic_id
-    return topic_id
-
-
 @SECTION.check(1, schema("MetadataRequest", "Topics"), role=_BROKER, needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """From v1 on null stands for all topics."""
@@ -108,7 +102,7 @@ async def _(server: Server) -> None:
     """A topic asked for by its id is answered with its name."""
     (await server.connection()).demand_since(MetadataRequest, 12)
     name = await server.topic()
-    topic_id = await _topic_id(server, name)
+    topic_id = await server.topic_id(name)
     topic = MetadataRequestTopic(topic_id=topic_id, name=None)
     answer = await server.ask(MetadataRequest(topics=[topic]))
     expect_error(answer, ErrorCode.NONE)
@@ -177,7 +171,7 @@ async def _(server: Server) -> None:
     """A topic has one id in every answer, other than zero, from v10 on."""
     (await server.connection()).demand_since(MetadataRequest, 10)
     name = await server.topic()
-    first, second = await _topic_id(server, name), await _topic_id(server, name)
+    first, second = await server.topic_id(name), await server.topic_id(name)
     expect(first == second != _NIL, "the same topic id twice, not zero", f"{first}, {second}")
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from kwire.batches import read_batches
 from kwire.conform.check import Check, CheckSection, broker_scenario, exchange, gets
 from kwire.conform.checks.records.log import (
-    CheckedLog,
     batch,
     fetch_partition,
     fetch_request,
@@ -21,7 +20,6 @@ from kwire.conform.server import Server
 from kwire.conform.vocabulary import SentenceSource, ServerRole, guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import EpochEndOffset, FetchRequest
-from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 
 SECTION = CheckSection("records/fetch", "Fetch")
 
@@ -32,13 +30,6 @@ _LARGEST = 2**31 - 1
 _BY_ID = 13
 _AT_ONCE = 5.0
 """Seconds that an answer which need not wait may take on a busy machine."""
-
-
-async def _topic_id(server: Server, log: CheckedLog) -> UUID:
-    request = MetadataRequest(topics=[MetadataRequestTopic(name=log.topic)])
-    answer = await server.ask(request)
-    topic_id: UUID = answer.topics[0].topic_id
-    return topic_id
 
 
 def _count(records: bytes | None) -> int:
@@ -108,7 +99,7 @@ async def _(server: Server) -> None:
     log = await new_log(server)
     await log.append()
     request = fetch_request("", fetch_partition())
-    topic_id = request.topics[0].topic_id = await _topic_id(server, log)
+    topic_id = request.topics[0].topic_id = await server.topic_id(log.topic)
     answer = await log.leader.ask(request)
     expect_error(answer, ErrorCode.NONE)
     expect_equal("topic id", answer.responses[0].topic_id, topic_id)

@@ -14,7 +14,6 @@ from kwire.conform.expectation import demand_enabled, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
-from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -98,7 +97,9 @@ class ShareMember:
         await self.server.wait_for("a partition for the member", assigned)
         return answer
 
-    async def fetch(self, *acknowledged: tuple[int, int, int], **fields: Any) -> Any:
+    async def fetch(
+        self, *acknowledged: tuple[int, int, int], version: int | None = None, **fields: Any
+    ) -> Any:
         """Send ShareFetch for partition 0; return the answer, whatever its errors.
 
         acknowledged: first offset, last offset and type of each batch.
@@ -119,7 +120,7 @@ class ShareMember:
             "batch_size": 100,
             "topics": [FetchTopic(topic_id=self.topic_id, partitions=[partition])],
         }
-        answer = await self.leader.ask(ShareFetchRequest(**(own | fields)))
+        answer = await self.leader.ask(ShareFetchRequest(**(own | fields)), version)
         if answer.error_code == ErrorCode.NONE:
             self.session_epoch += 1
         return answer
@@ -139,7 +140,9 @@ class ShareMember:
         await self.server.wait_for("acquired records", any_records)
         return found
 
-    async def acknowledge(self, *batches: tuple[int, int, int], **fields: Any) -> Any:
+    async def acknowledge(
+        self, *batches: tuple[int, int, int], version: int | None = None, **fields: Any
+    ) -> Any:
         """Send ShareAcknowledge for partition 0; return the answer, whatever its errors."""
         parts = [
             AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=(type,))
@@ -152,7 +155,7 @@ class ShareMember:
             "share_session_epoch": self.session_epoch,
             "topics": [AcknowledgeTopic(topic_id=self.topic_id, partitions=[partition])],
         }
-        answer = await self.leader.ask(ShareAcknowledgeRequest(**(own | fields)))
+        answer = await self.leader.ask(ShareAcknowledgeRequest(**(own | fields)), version)
         if answer.error_code == ErrorCode.NONE:
             self.session_epoch += 1
         return answer
@@ -207,7 +210,6 @@ async def new_share_member(server: Server, *, topic: str = "") -> ShareMember:
     connection = await server.connection()
     connection.demand(ShareGroupHeartbeatRequest)
     topic = topic or await server.topic()
-    answer = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
     group = server.group()
     await _configure(server, group, _SET)
     server.remove_afterwards(f"settings of {group}", lambda: _configure(server, group, _DELETE))
@@ -217,7 +219,7 @@ async def new_share_member(server: Server, *, topic: str = "") -> ShareMember:
         leader=await server.leader(topic),
         group=group,
         topic=topic,
-        topic_id=answer.topics[0].topic_id,
+        topic_id=await server.topic_id(topic),
     )
 
 

@@ -1,0 +1,260 @@
+"""Whole answers of the quorum's leader: every field, in every version of raft's APIs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kwire.codec.declaration import Request, Response
+from kwire.conform.check import CheckSection, scenario
+from kwire.conform.checks.quorum.requests import (
+    add_voter,
+    begin_epoch,
+    end_epoch,
+    remove_voter,
+    update_voter,
+    vote,
+)
+from kwire.conform.expectation import expect_error
+from kwire.conform.metadata_log import fetch, fetch_snapshot, latest_snapshot
+from kwire.conform.quorum import OTHER_CLUSTER, DescribedQuorum, describe_quorum
+from kwire.conform.server import Server
+from kwire.conform.vocabulary import ServerRole, kip, schema
+from kwire.conform.whole_answer import (
+    ANYTHING,
+    expect_whole,
+    fitting,
+    including,
+    of_version,
+    one_of,
+)
+from kwire.error_codes import ErrorCode
+from kwire.messages import a01_fetch as fetched
+from kwire.messages import a52_vote as votes
+from kwire.messages import a53_begin_quorum_epoch as begun
+from kwire.messages import a54_end_quorum_epoch as ended
+from kwire.messages import a55_describe_quorum as described
+from kwire.messages import a59_fetch_snapshot as snapshots
+from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
+from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
+from kwire.net.quorum_request import quorum_request
+
+SECTION = CheckSection("answers/quorum", "The quorum's leader")
+
+_CONTROLLER = ServerRole.CONTROLLER
+_BY_ID, _WITH_ENDPOINTS = 13, 17
+"""The first versions of Fetch with ids of topics, and with the endpoint of the quorum's leader."""
+_LATER = 1000
+_CLOCKS_MS = 1_800_000
+"""Milliseconds by which the clocks of two nodes may differ."""
+_BEYOND = 1 << 40
+
+Expected = Callable[[DescribedQuorum], Response]
+
+
+def _of_leader(
+    number: int,
+    sentence: str,
+    send: Callable[[DescribedQuorum], Request],
+    expected: Expected,
+    *,
+    role: ServerRole = _CONTROLLER,
+) -> None:
+    """Declare a check of what the leader answers a request, in every version."""
+
+    async def run(server: Server) -> None:
+        quorum = await describe_quorum(server)
+        request = send(quorum)
+        for version in quorum.connection.offered(type(request)):
+            answer = await quorum.connection.ask(of_version(request, version), version)
+            expect_whole(answer, expected(quorum), version)
+
+    name = f"{sentence.partition(' ')[0]}Response"
+    SECTION[number] = scenario(sentence, schema(name), role=role)(run)
+
+
+def _ids(quorum: DescribedQuorum) -> dict[str, Any]:
+    return {"leader_id": quorum.leader_id, "leader_epoch": quorum.epoch}
+
+
+def _endpoint(quorum: DescribedQuorum) -> dict[str, Any]:
+    """Return the leader's endpoint; DescribeQuorum names it where the other APIs do."""
+    listeners = quorum.listeners.get(quorum.leader_id)
+    return {"host": listeners[0].host, "port": listeners[0].port} if listeners else {}
+
+
+def _node(quorum: DescribedQuorum) -> dict[str, Any]:
+    return {"node_id": quorum.leader_id, **_endpoint(quorum)}
+
+
+def _vote(quorum: DescribedQuorum) -> votes.VoteResponse:
+    part = votes.ResponsePartitionData(**_ids(quorum))
+    topic = votes.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
+    return votes.VoteResponse(topics=[topic], node_endpoints=[votes.NodeEndpoint(**_node(quorum))])
+
+
+def _begun(quorum: DescribedQuorum) -> begun.BeginQuorumEpochResponse:
+    part = begun.ResponsePartitionData(error_code=ErrorCode.FENCED_LEADER_EPOCH, **_ids(quorum))
+    topic = begun.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
+    nodes = [begun.NodeEndpoint(**_node(quorum))]
+    return begun.BeginQuorumEpochResponse(topics=[topic], node_endpoints=nodes)
+
+
+def _ended(quorum: DescribedQuorum) -> ended.EndQuorumEpochResponse:
+    part = ended.ResponsePartitionData(error_code=ErrorCode.FENCED_LEADER_EPOCH, **_ids(quorum))
+    topic = ended.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
+    nodes = [ended.NodeEndpoint(**_node(quorum))]
+    return ended.EndQuorumEpochResponse(topics=[topic], node_endpoints=nodes)
+
+
+def _updated(quorum: DescribedQuorum) -> UpdateRaftVoterResponse:
+    leader = CurrentLeader(**_ids(quorum), **_endpoint(quorum))
+    return UpdateRaftVoterResponse(error_code=ErrorCode.FENCED_LEADER_EPOCH, current_leader=leader)
+
+
+_of_leader(
+    1,
+    "Vote in an epoch that has a leader is answered with that leader, in every version.",
+    vote,
+    _vote,
+)
+_of_leader(
+    2,
+    "BeginQuorumEpoch of an earlier epoch is answered with the leader, in every version.",
+    lambda quorum: begin_epoch(quorum, leader_epoch=quorum.epoch - 1),
+    _begun,
+)
+_of_leader(
+    3,
+    "EndQuorumEpoch of an earlier epoch is answered with the leader, in every version.",
+    end_epoch,
+    _ended,
+)
+_of_leader(
+    4,
+    "UpdateRaftVoter of an earlier epoch is answered with the leader, in every version.",
+    lambda quorum: update_voter(quorum, current_leader_epoch=quorum.epoch - 1),
+    _updated,
+)
+_of_leader(
+    5,
+    "AddRaftVoter for another cluster gets INCONSISTENT_CLUSTER_ID, in every version.",
+    lambda quorum: add_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
+    lambda quorum: AddRaftVoterResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID),
+    role=ServerRole.ANY,
+)
+_of_leader(
+    6,
+    "RemoveRaftVoter for another cluster gets INCONSISTENT_CLUSTER_ID, in every version.",
+    lambda quorum: remove_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
+    lambda quorum: RemoveRaftVoterResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID),
+    role=ServerRole.ANY,
+)
+
+
+def _between(first: int, last: int) -> Any:
+    return fitting(f"{first} to {last}", lambda value: first <= value <= last)
+
+
+def _end(quorum: DescribedQuorum) -> int:
+    return quorum.voters[quorum.leader_id].log_end_offset
+
+
+async def _fetch(server: Server, version: int, beyond: int, later: int) -> None:
+    """Fetch so far beyond the log's end, in an epoch so much later, and demand the whole answer."""
+    before = await describe_quorum(server)
+    epoch = before.epoch + later
+    request = fetch(
+        before, _end(before) + beyond, last_fetched_epoch=before.epoch, current_leader_epoch=epoch
+    )
+    answer = await before.connection.ask(of_version(request, version), version)
+    after = await describe_quorum(server)
+    end = _between(_end(before), _end(after))
+    watermark = _between(before.partition.high_watermark, after.partition.high_watermark)
+    part = fetched.PartitionData(
+        error_code=ErrorCode.UNKNOWN_LEADER_EPOCH if later else ErrorCode.NONE,
+        high_watermark=ANYTHING if later else watermark,
+        last_stable_offset=ANYTHING,
+        log_start_offset=ANYTHING if later else _between(0, before.partition.high_watermark),
+        diverging_epoch=fetched.EpochEndOffset(epoch=before.epoch, end_offset=end)
+        if beyond
+        else None,
+        current_leader=fetched.LeaderIdAndEpoch(**_ids(before)),
+        aborted_transactions=one_of(None, []),
+        records=one_of(None, b"") if beyond or later else ANYTHING,
+    )
+    topic = fetched.FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[part])
+    nodes = [fetched.NodeEndpoint(**_node(before))] if version >= _WITH_ENDPOINTS else ANYTHING
+    expected = fetched.FetchResponse(responses=[topic], node_endpoints=nodes)
+    expect_whole(answer, expected, version)
+
+
+@SECTION.check(7, kip(595, "Fetch"), role=_CONTROLLER)
+async def _(server: Server) -> None:
+    """Fetch at the log's end, beyond it, or in a later epoch is answered with leader and ends."""
+    connection = await server.active_controller()
+    for version in connection.offered(fetched.FetchRequest):
+        for beyond, later in ((0, 0), (_BEYOND, 0), (0, _LATER)):
+            if version >= _BY_ID:
+                await _fetch(server, version, beyond, later)
+
+
+@SECTION.check(8, kip(630, "Fetch Snapshot, Handling"), role=_CONTROLLER)
+async def _(server: Server) -> None:
+    """FetchSnapshot has a piece of a snapshot, with its place and the size, in every version."""
+    quorum = await describe_quorum(server)
+    id = await latest_snapshot(quorum)
+    for version in quorum.connection.offered(snapshots.FetchSnapshotRequest):
+        request = of_version(fetch_snapshot(quorum, id, position=1), version)
+        whole = await quorum.connection.ask(request.replace(max_bytes=_BEYOND), version)
+        size = len(whole.topics[0].partitions[0].unaligned_records) + 1
+        part = snapshots.ResponsePartitionSnapshot(
+            snapshot_id=id,
+            current_leader=snapshots.LeaderIdAndEpoch(**_ids(quorum)),
+            size=size,
+            position=1,
+            unaligned_records=ANYTHING,
+        )
+        topic = snapshots.ResponseTopicSnapshot(name=METADATA_TOPIC, partitions=[part])
+        nodes = [snapshots.NodeEndpoint(**_node(quorum))]
+        expected = snapshots.FetchSnapshotResponse(topics=[topic], node_endpoints=nodes)
+        expect_whole(whole, expected, version)
+
+
+def _replica(state: described.ReplicaState, least: int, end: int) -> described.ReplicaState:
+    """Return what may be told of a replica: an offset of the leader's log, and times so far."""
+    latest = time.time_ns() // 1_000_000 + _CLOCKS_MS
+    past = fitting("a time that is not to come", lambda value: value <= latest)
+    return state.replace(
+        log_end_offset=_between(least, end),
+        last_fetch_timestamp=past,
+        last_caught_up_timestamp=past,
+    )
+
+
+@SECTION.check(9, schema("DescribeQuorumResponse"))
+async def _(server: Server) -> None:
+    """DescribeQuorum tells leader, epoch, offsets and replicas, in every version."""
+    quorum = await describe_quorum(server)
+    watermark = quorum.partition.high_watermark
+    nodes = [described.Node(node_id=id, listeners=at) for id, at in quorum.listeners.items()]
+    for version in quorum.connection.offered(described.DescribeQuorumRequest):
+        answer = await quorum.connection.ask(quorum_request(), version)
+        expect_error(answer, ErrorCode.NONE)
+        came = answer.topics[0].partitions[0]
+        end = max(voter.log_end_offset for voter in came.current_voters)
+        part = described.ResponsePartitionData(
+            **_ids(quorum),
+            high_watermark=_between(watermark, end),
+            current_voters=[
+                _replica(voter, 0 if voter.replica_id != quorum.leader_id else watermark, end)
+                for voter in quorum.partition.current_voters
+            ],
+            observers=including(*(_replica(observer, -1, end) for observer in came.observers)),
+        )
+        topic = described.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
+        expected = described.DescribeQuorumResponse(topics=[topic], nodes=nodes)
+        expect_whole(answer, expected, version)
