@@ -9,8 +9,13 @@ from uuid import UUID
 
 from kwire.batches.building import with_base_offset
 from kwire.conform.check import CheckSection
-from kwire.conform.checks.records.log import CheckedLog, batch, fetch_partition, new_log
-from kwire.conform.expectation import expect_error
+from kwire.conform.checks.records.log import (
+    CheckedLog,
+    batch,
+    fetch_partition,
+    new_log,
+)
+from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import schema
 from kwire.conform.whole_answer import (
@@ -27,6 +32,7 @@ from kwire.messages import a01_fetch as fetched
 from kwire.messages import a02_list_offsets as listed
 from kwire.messages import a21_delete_records as deleted
 from kwire.messages import a23_offset_for_leader_epoch as epochs
+from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 
 SECTION = CheckSection("answers/records", "Records, and the offsets of partitions")
 
@@ -37,6 +43,8 @@ _WITH_SESSIONS = 7
 """The first version of Fetch with sessions."""
 _AS_WRITTEN = 4
 """The first version of Fetch that gives batches as they were written."""
+_NAMES_LEADER, _WITH_ENDPOINTS = 10, 16
+"""The first versions of Produce and Fetch in which a refusal has the leader and its endpoint."""
 _BYTES = 1 << 20
 _OPENS, _CLOSES, _SECOND = 0, -1, 1
 """Epochs of Fetch sessions."""
@@ -208,3 +216,39 @@ async def _(server: Server) -> None:
     topic = epochs.OffsetForLeaderTopicResult(topic=name, partitions=ends)
     expected = epochs.OffsetForLeaderEpochResponse(topics=[topic])
     await expect_in_each_version(written.log.leader, request, expected)
+
+
+async def _expect_leader(server: Server, log: CheckedLog, answer: Any, module: Any) -> None:
+    """Demand that a refusal has the leader and its endpoint. module: of the API's messages."""
+    metadata = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=log.topic)]))
+    [leader] = metadata.topics[0].partitions
+    [at] = [broker for broker in metadata.brokers if broker.node_id == leader.leader_id]
+    topic = answer.responses[0]
+    [part] = topic.partitions if module is fetched else topic.partition_responses
+    expect_error(part, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    named = module.LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+    expect_equal("leader", part.current_leader, named)
+    node = module.NodeEndpoint(node_id=at.node_id, host=at.host, port=at.port, rack=at.rack)
+    expect_equal("endpoints", answer.node_endpoints, [node])
+
+
+@SECTION.broker_check(7, schema("FetchResponse", "CurrentLeader"))
+async def _(server: Server) -> None:
+    """A broker that does not lead has who does and where, in Produce v10, Fetch v16 and later."""
+    log = await new_log(server)
+    own: dict[str, Any] = {"topic_id": await server.topic_id(log.topic)}
+    other = await server.another_node(log.leader)
+    data = [produced.PartitionProduceData(records=batch())]
+    sent = produced.ProduceRequest(
+        acks=-1,
+        timeout_ms=10_000,
+        topic_data=[produced.TopicProduceData(name=log.topic, partition_data=data, **own)],
+    )
+    topic = fetched.FetchTopic(topic=log.topic, partitions=[fetch_partition()], **own)
+    wanted = fetched.FetchRequest(max_wait_ms=0, max_bytes=_BYTES, topics=[topic])
+    requests = ((sent, produced, _NAMES_LEADER), (wanted, fetched, _WITH_ENDPOINTS))
+    for request, module, first in requests:
+        for version in other.offered(type(request)):
+            if version >= first:
+                answer = await other.ask(of_version(request, version), version)
+                await _expect_leader(server, log, answer, module)

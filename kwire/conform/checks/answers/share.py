@@ -7,6 +7,7 @@ from typing import Any
 from kwire.batches.building import with_base_offset
 from kwire.codec.declaration import Response
 from kwire.conform.check import CheckSection
+from kwire.conform.checks.groups.settings import group_setting
 from kwire.conform.checks.producers.producer import CheckedProducer
 from kwire.conform.checks.share.member import (
     ACCEPT,
@@ -20,7 +21,6 @@ from kwire.conform.expectation import expect_error, first_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import schema
 from kwire.conform.whole_answer import (
-    POSITIVE,
     expect_in_each_version,
     expect_whole,
     one_of,
@@ -42,6 +42,7 @@ from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
 
 SECTION = CheckSection("answers/share", "Share groups")
 
+_INTERVAL, _LOCK = "share.heartbeat.interval.ms", "share.record.lock.duration.ms"
 _SHARE = 2
 """The key type of a share group's partition."""
 _EPOCH, _LEADER_EPOCH, _START = 3, 1, 5
@@ -102,7 +103,7 @@ async def _(server: Server) -> None:
     own: dict[str, Any] = {
         "member_id": member.member_id,
         "member_epoch": member.epoch,
-        "heartbeat_interval_ms": POSITIVE,
+        "heartbeat_interval_ms": await group_setting(server, member.group, _INTERVAL),
     }
     assignment = beats.Assignment(topic_partitions=[part])
     version = member.connection.version_for(beats.ShareGroupHeartbeatRequest())
@@ -146,6 +147,7 @@ async def _(server: Server) -> None:
     member = await new_share_member(server)
     await member.joined()
     producer = CheckedProducer(leaders=[member.leader], topic=member.topic)
+    lock = await group_setting(server, member.group, _LOCK)
     fetches = member.leader.offered(fetched.ShareFetchRequest)
     for version in member.leader.offered(acknowledged.ShareAcknowledgeRequest):
         data = producer.batch(-1, 2)
@@ -153,18 +155,18 @@ async def _(server: Server) -> None:
         expect_error(sent, ErrorCode.NONE)
         first = sent.base_offset
         if version in fetches:
-            await _acquires(member, version, first, with_base_offset(data, first, 0))
+            await _acquires(member, version, first, with_base_offset(data, first, 0), lock)
         given = acknowledged.ShareAcknowledgeTopicResponse(
             topic_id=member.topic_id, partitions=[acknowledged.PartitionData()]
         )
         expected = acknowledged.ShareAcknowledgeResponse(
-            acquisition_lock_timeout_ms=POSITIVE, responses=[given]
+            acquisition_lock_timeout_ms=lock, responses=[given]
         )
         answer = await member.acknowledge((first, first + 1, ACCEPT), version=version)
         expect_whole(answer, expected, version)
 
 
-async def _acquires(member: ShareMember, version: int, first: int, data: bytes) -> None:
+async def _acquires(member: ShareMember, version: int, first: int, data: bytes, lock: Any) -> None:
     """Fetch until records come, and demand the whole answer."""
 
     async def acquired() -> Any:
@@ -176,7 +178,7 @@ async def _acquires(member: ShareMember, version: int, first: int, data: bytes) 
     both = fetched.AcquiredRecords(first_offset=first, last_offset=first + 1, delivery_count=1)
     part = fetched.PartitionData(records=data, acquired_records=[both])
     topic = fetched.ShareFetchableTopicResponse(topic_id=member.topic_id, partitions=[part])
-    expected = fetched.ShareFetchResponse(acquisition_lock_timeout_ms=POSITIVE, responses=[topic])
+    expected = fetched.ShareFetchResponse(acquisition_lock_timeout_ms=lock, responses=[topic])
     expect_whole(answer, expected, version)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import CheckSection
+from kwire.conform.checks.groups.settings import group_setting
 from kwire.conform.checks.streams.member import (
     SUBTOPOLOGY,
     StreamsMember,
@@ -17,7 +18,6 @@ from kwire.conform.vocabulary import schema
 from kwire.conform.whole_answer import (
     ANYTHING,
     NOT_NEGATIVE,
-    POSITIVE,
     expect_in_each_version,
     expect_whole,
     one_of,
@@ -84,7 +84,6 @@ def _answer(member: StreamsMember, **fields: Any) -> beats.StreamsGroupHeartbeat
     own: dict[str, Any] = {
         "member_id": member.member_id,
         "member_epoch": member.epoch,
-        "heartbeat_interval_ms": POSITIVE,
         "acceptable_recovery_lag_legacy": NOT_NEGATIVE,
         "task_offset_interval_ms": NOT_NEGATIVE,
         "acceptable_recovery_lag": ANYTHING,
@@ -105,7 +104,11 @@ async def _(server: Server) -> None:
     )
     active = [beats.TaskIds(subtopology_id=SUBTOPOLOGY, partitions=_BOTH)]
     version = member.connection.version_for(beats.StreamsGroupHeartbeatRequest())
-    known: dict[str, Any] = {"endpoint_information_epoch": POSITIVE}
+    interval = await group_setting(server, member.group, "streams.heartbeat.interval.ms")
+    known: dict[str, Any] = {
+        "heartbeat_interval_ms": interval,
+        "endpoint_information_epoch": first.endpoint_information_epoch,
+    }
     expected = _answer(
         member,
         active_tasks=active,
@@ -115,8 +118,8 @@ async def _(server: Server) -> None:
         **known,
     )
     expect_whole(first, expected, version)
-    known = {"endpoint_information_epoch": first.endpoint_information_epoch}
-    expect_whole(await member.heartbeat(**known), _answer(member, **known), version)
+    again = await member.heartbeat(endpoint_information_epoch=first.endpoint_information_epoch)
+    expect_whole(again, _answer(member, **known), version)
 
 
 @SECTION.broker_check(2, schema("StreamsGroupDescribeResponse"))

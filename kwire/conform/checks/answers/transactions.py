@@ -8,6 +8,7 @@ from typing import Any
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.producers.producer import settled_init
+from kwire.conform.checks.topics.creating import some_broker
 from kwire.conform.checks.transactions.transaction import (
     CheckedTransaction,
     transactional_producer,
@@ -51,7 +52,8 @@ class _OpenTransaction:
 
 
 async def _open(server: Server) -> _OpenTransaction:
-    transaction = await transactional_producer(server, partitions=2)
+    topic = await server.topic(2, broker=some_broker(server))  # DescribeProducers asks leaders
+    transaction = await transactional_producer(server, partitions=2, topic=topic)
     await transaction.begin(*_BOTH)
     began = time.time_ns() // 1_000_000
     for partition in _BOTH:

@@ -14,4 +14,5 @@ BREAKS: dict[int, Break] = {
     4: changes(ListOffsetsRequest, sets("topics[0].partitions[1].timestamp", 1), only_for=4),
     5: changes(DeleteRecordsRequest, sets("topics[0].partitions[0].low_watermark", 0), only_for=1),
     6: changes(OffsetForLeaderEpochRequest, sets("topics[0].partitions[1].end_offset", 0)),
+    7: changes(FetchRequest, sets("node_endpoints[*].port", 1)),
 }
