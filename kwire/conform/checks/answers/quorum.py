@@ -50,6 +50,7 @@ _BY_ID, _WITH_ENDPOINTS = 13, 17
 _LATER = 1000
 _CLOCKS_MS = 1_800_000
 """Milliseconds by which the clocks of two nodes may differ."""
+_LATELY_MS = 60_000
 _BEYOND = 1 << 40
 
 Expected = Callable[[DescribedQuorum], Response]
@@ -224,36 +225,47 @@ async def _(server: Server) -> None:
         expect_whole(whole, expected, version)
 
 
-def _replica(state: described.ReplicaState, least: int, end: int) -> described.ReplicaState:
-    """Return what may be told of a replica: an offset of the leader's log, and times so far."""
+def _replica(state: described.ReplicaState, end: int) -> described.ReplicaState:
+    """Return what may be told of a replica from then on: its offset and times do not go back."""
     latest = time.time_ns() // 1_000_000 + _CLOCKS_MS
-    past = fitting("a time that is not to come", lambda value: value <= latest)
     return state.replace(
-        log_end_offset=_between(least, end),
-        last_fetch_timestamp=past,
-        last_caught_up_timestamp=past,
+        log_end_offset=_between(state.log_end_offset, end),
+        last_fetch_timestamp=_between(state.last_fetch_timestamp, latest),
+        last_caught_up_timestamp=_between(state.last_caught_up_timestamp, latest),
     )
+
+
+def _observers(before: DescribedQuorum, came: Any, end: int) -> Any:
+    """Return those that fetched lately, and those that are new: others may be forgotten."""
+    keys = {(o.replica_id, o.replica_directory_id) for o in before.partition.observers}
+    if len({replica_id for replica_id, _ in keys}) < len(keys):
+        return ANYTHING  # one node with two directories: alike before v2
+    now = before.voters[before.leader_id].last_fetch_timestamp
+    known = {
+        observer.replica_id: observer
+        for observer in before.partition.observers
+        if observer.last_fetch_timestamp > now - _LATELY_MS
+    }
+    new = [observer for observer in came.observers if observer.replica_id not in known]
+    return including(*(_replica(observer, end) for observer in (*known.values(), *new)))
 
 
 @SECTION.check(9, schema("DescribeQuorumResponse"))
 async def _(server: Server) -> None:
     """DescribeQuorum tells leader, epoch, offsets and replicas, in every version."""
-    quorum = await describe_quorum(server)
-    watermark = quorum.partition.high_watermark
-    nodes = [described.Node(node_id=id, listeners=at) for id, at in quorum.listeners.items()]
-    for version in quorum.connection.offered(described.DescribeQuorumRequest):
-        answer = await quorum.connection.ask(quorum_request(), version)
+    before = await describe_quorum(server)
+    nodes = [
+        described.Node(node_id=id, listeners=including(*at)) for id, at in before.listeners.items()
+    ]
+    for version in before.connection.offered(described.DescribeQuorumRequest):
+        answer = await before.connection.ask(quorum_request(), version)
         expect_error(answer, ErrorCode.NONE)
-        came = answer.topics[0].partitions[0]
-        end = max(voter.log_end_offset for voter in came.current_voters)
+        end = _end(await describe_quorum(server))
         part = described.ResponsePartitionData(
-            **_ids(quorum),
-            high_watermark=_between(watermark, end),
-            current_voters=[
-                _replica(voter, 0 if voter.replica_id != quorum.leader_id else watermark, end)
-                for voter in quorum.partition.current_voters
-            ],
-            observers=including(*(_replica(observer, -1, end) for observer in came.observers)),
+            **_ids(before),
+            high_watermark=_between(before.partition.high_watermark, end),
+            current_voters=[_replica(voter, end) for voter in before.partition.current_voters],
+            observers=_observers(before, answer.topics[0].partitions[0], end),
         )
         topic = described.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
         expected = described.DescribeQuorumResponse(topics=[topic], nodes=nodes)
