@@ -10,6 +10,7 @@ from uuid import uuid4
 from kwire.batches import read_batches
 from kwire.conform.check import Check, CheckSection, broker_scenario, exchange, gets
 from kwire.conform.checks.records.log import (
+    CheckedLog,
     batch,
     fetch_partition,
     fetch_request,
