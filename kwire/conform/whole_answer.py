@@ -106,14 +106,18 @@ async def expect_in_each_version(
     request: Request,
     expected: Response | dict[str, Any],
     ask: Callable[[Request, int], Awaitable[Response]] | None = None,
+    *,
+    since: int = 0,
 ) -> None:
     """Ask in every version that the server offers, and demand the same whole answer.
 
     request: with the fields of all versions; each version is sent those that it has. ask: where
-    not this connection is to be asked. Raises Deviation, and Skipped if the server does not offer
-    the API.
+    not this connection is to be asked. since: the first version that is asked. Raises Deviation,
+    and Skipped if the server does not offer the API.
     """
     for version in connection.offered(type(request)):
+        if version < since:
+            continue
         fitted = of_version(request, version)
         answer = await (ask or connection.ask_coordinator)(fitted, version)
         expect_whole(answer, expected, version)

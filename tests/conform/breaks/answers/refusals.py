@@ -30,5 +30,5 @@ BREAKS: dict[int, Break] = {
     11: gives_error(DescribeConfigsRequest, 0, only_for=1),
     12: gives_error(DescribeClientQuotasRequest, 0, only_for=0),
     13: gives_error(UnregisterBrokerRequest, 0),
-    14: gives_error(UpdateFeaturesRequest, 0, only_for=1),
+    14: gives_error(UpdateFeaturesRequest, 0, only_for=2),
 }
