@@ -52,7 +52,7 @@ class ClientCase:
 
     rules: makes the rules of one play. arrange: prepares the cluster, before the client starts.
     may_fail: the client may end with an error; else its task has to be done in spite of all. tls:
-    with which the nodes listen. environment: of the program, its credentials.
+    with which a node listens, by its id. environment: of the program, its credentials.
     """
 
     sentence: str
@@ -63,7 +63,7 @@ class ClientCase:
     arrange: Callable[[Cluster], object] = lambda cluster: None
     id: str = ""
     may_fail: bool = False
-    tls: Callable[[], SSLContext] | None = None
+    tls: Callable[[int], SSLContext] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -32,11 +32,13 @@ def demand_calm(play: Play, requests: Sequence[SeenClientRequest]) -> None:
                 )
 
 
-def demand_records(play: Play, expected: Sequence[str]) -> None:
+def demand_records(
+    play: Play, expected: Sequence[str], verdict: ConformanceVerdict = ConformanceVerdict.FAIL
+) -> None:
     """Demand that the program read these values, each once, in order; fewer if it gave up."""
     received = play.said("received")
     if received != list(expected[: len(received)]):
-        raise Deviation(f"the records {', '.join(expected)}", ", ".join(received))
+        raise Deviation(f"the records {', '.join(expected)}", ", ".join(received), verdict)
 
 
 def demand_little_memory(play: Play, verdict: ConformanceVerdict) -> None:

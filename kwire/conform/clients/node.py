@@ -6,9 +6,10 @@ import asyncio
 import socket
 import struct
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from ssl import SSLContext
-from typing import Self
+from typing import Any, Self
 
 from kwire.conform.clients.cluster import NODES, Cluster
 from kwire.conform.clients.play import Play, SeenClientRequest, SeenConnection
@@ -20,11 +21,19 @@ from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsRespo
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
 from kwire.net.accepting import stop_accepting
 from kwire.net.address import Address
-from kwire.net.frames import FRAME_LIMIT, decode_request, encode_response, request_head
+from kwire.net.frames import (
+    FRAME_LIMIT,
+    decode_request,
+    decode_response,
+    encode_response,
+    request_head,
+)
 
 _LOOK = 0.1
 _HEAD = 8
 """Bytes of key, version and correlation id, with which every request begins."""
+_GRACE = 2.0
+"""Seconds that a request may be late after the end of a session: networks and clocks differ."""
 _WITHOUT_LOGIN = (ApiVersionsRequest, SaslHandshakeRequest, SaslAuthenticateRequest)
 
 
@@ -35,7 +44,9 @@ class ClientNodes:
     """
 
     def __init__(
-        self, ports: tuple[int, ...] = (0,) * len(NODES), tls: SSLContext | None = None
+        self,
+        ports: tuple[int, ...] = (0,) * len(NODES),
+        tls: Callable[[int], SSLContext] | None = None,
     ) -> None:
         self._ports = ports
         self._tls = tls
@@ -54,7 +65,8 @@ class ClientNodes:
             ) -> None:
                 await self._accept(node, reader, writer)
 
-            server = await asyncio.start_server(accept, "127.0.0.1", port, ssl=self._tls)
+            tls = self._tls(node_id) if self._tls else None
+            server = await asyncio.start_server(accept, "127.0.0.1", port, ssl=tls)
             self._servers.append(server)
             self.addresses[node_id] = Address("127.0.0.1", server.sockets[0].getsockname()[1])
         return self
@@ -174,21 +186,28 @@ class _Served:
             reply = self._nodes.reply(self._connection.node_id, frame, seen)
             if self._is_locked(seen):
                 return False
-            if not await self._carry_out(reply, seen):
+            if not await self._carry_out(reply, seen) or self._is_wrong_login(seen):
                 return False
 
     def _is_locked(self, seen: SeenClientRequest) -> bool:
         """True if the client would have to log in first, or again (KIP-368)."""
         cluster = self._play.cluster
         if cluster.password is None or isinstance(seen.body, _WITHOUT_LOGIN):
-            if isinstance(seen.body, SaslAuthenticateRequest):
-                lifetime = cluster.session_lifetime_ms / 1000
-                self._logged_in_until = seen.at + (lifetime or 1e9)
             return False
-        if self._logged_in_until is None or seen.at > self._logged_in_until:
+        if self._logged_in_until is None or seen.at > self._logged_in_until + _GRACE:
             seen.problem = "the client is not logged in, or its session is over"
             return True
         return False
+
+    def _is_wrong_login(self, seen: SeenClientRequest) -> bool:
+        """Take a login; True if it was refused, which ends the connection as Kafka does."""
+        if not isinstance(seen.body, SaslAuthenticateRequest) or not seen.reply:
+            return False
+        answer: Any = decode_response(seen.reply[4:], seen.key, seen.version).body
+        # Versions before 1 know no end of a session.
+        lifetime = answer.session_lifetime_ms / 1000 if seen.version else 0
+        self._logged_in_until = seen.at + (lifetime or 1e9)
+        return bool(answer.error_code)
 
     async def _carry_out(self, reply: NodeReply, seen: SeenClientRequest) -> bool:
         """Do what a reply says; False if it ends the connection."""

@@ -21,7 +21,7 @@ class SeenClientRequest:
 
     at: seconds since the case began; answered: the same of its answer, None if there was none.
     connection: its number. body: None if it cannot be read, problem says why. frame, reply: with
-    their sizes. left_over: bytes behind its body. is_scripted: True if a rule answered it.
+    their sizes. left_over: bytes behind its body. is_scripted: True if a rule that is no aid did.
     """
 
     at: float

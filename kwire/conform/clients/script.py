@@ -121,9 +121,10 @@ NodeAction = Callable[[Turn], NodeReply]
 
 @dataclass(slots=True, kw_only=True)
 class ScriptRule:
-    """Replies to some requests of an API. times: to how many, None for all; after: so many.
+    """Replies to some requests of an API. times: to how many, None for all, 0 to count only.
 
-    node_id: only at this node. when: only to these. acted: how often it did.
+    after: so many. node_id: only at this node. when: only to these. seen: those that it is about.
+    acted: how often it did. is_aid: True for one that the case is not about.
     """
 
     api: type[Request] | None
@@ -132,6 +133,7 @@ class ScriptRule:
     after: int = 0
     node_id: int | None = None
     when: Callable[[Any], bool] = lambda body: True
+    is_aid: bool = False
     seen: int = 0
     acted: int = 0
 
@@ -265,6 +267,43 @@ def meanwhile(happens: Callable[[Cluster], object]) -> NodeAction:
     return action
 
 
+def withheld(until: Callable[[], bool]) -> NodeAction:
+    """Answer Fetch as a cluster that has no records until something has happened."""
+
+    def action(turn: Turn) -> NodeReply:
+        ask = turn.ordinary()
+        if until():
+            return NodeReply(data=turn.framed(ask.answer), delay=ask.wait)
+        for topic in ask.answer.responses:
+            for part in topic.partitions:
+                part.records = b""
+        wait = min(turn.request.body.max_wait_ms / 1000, 0.5)  # type: ignore[attr-defined]
+        return NodeReply(data=turn.framed(ask.answer), delay=max(ask.wait, wait))
+
+    return action
+
+
+def until_sent(
+    fault: ScriptRule,
+    then: type[Request],
+    when: Callable[[Any], bool] = lambda body: True,
+    unless: Callable[[Any], bool] = lambda body: False,
+) -> list[ScriptRule]:
+    """Return a rule, and what withholds records until the client has sent an API after it acted.
+
+    when: only these requests of the API count. unless: from such a one on, nothing is withheld.
+    """
+    sent = ScriptRule(
+        api=then,
+        action=silence(),
+        times=0,
+        is_aid=True,
+        when=lambda body: (fault.acted > 0 and when(body)) or unless(body),
+    )
+    records = withheld(lambda: sent.seen > 0)
+    return [sent, fault, ScriptRule(api=FetchRequest, action=records, times=None, is_aid=True)]
+
+
 class Script:
     """The rules of a case, and the cluster behind them."""
 
@@ -273,11 +312,11 @@ class Script:
         self.rules = list(rules)
 
     def reply(self, node_id: int, request: RequestFrame) -> tuple[NodeReply, bool]:
-        """Return the reply to a request, and True if a rule gave it."""
+        """Return the reply to a request, and True if a rule gave it that is no aid."""
         turn = Turn(cluster=self.cluster, node_id=node_id, request=request)
         for rule in self.rules:
             if rule.concerns(turn):
-                return rule.action(turn), True
+                return rule.action(turn), not rule.is_aid
         return turn.usual_reply(), False
 
 

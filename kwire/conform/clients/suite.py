@@ -25,7 +25,8 @@ from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.errors import InvalidValue
 
 SECTIONS = (
-    "start requests versions headers metadata errors backoff throttling bootstrap connections"
+    "start requests versions headers metadata errors backoff throttling bootstrap connections "
+    "sequences transactions groups consumer_groups fetching login hostile"
 )
 """The modules of `kwire.conform.clients.cases`, in the report's order."""
 

@@ -71,7 +71,7 @@ def join_group(ask: NodeAsk) -> Response:
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         return JoinGroupResponse(error_code=code, generation_id=-1, member_id=member_id)
     if not member_id:
-        member_id = f"member-{len(group.pending) + 1}"
+        member_id = f"member-{group.generation}-{len(group.pending) + 1}"
         group.pending.add(member_id)
         if ask.version >= 4 and body.group_instance_id is None:
             code = ErrorCode.MEMBER_ID_REQUIRED

@@ -135,10 +135,13 @@ def txn_offset_commit(ask: NodeAsk) -> Response:
 
 def end_txn(ask: NodeAsk) -> Response:
     """End the transaction; from v5 on with the epoch of the next one (KIP-890)."""
+    body, state = ask.body, ask.cluster.transactions.get(ask.body.transactional_id)
+    is_repeated = state and not state.partitions and state.ended[-1:] == [body.committed]
+    if ask.version >= 5 and state and is_repeated and body.producer_epoch == state.epoch - 1:
+        return EndTxnResponse(producer_id=state.producer_id, producer_epoch=state.epoch)
     if error := _wrong_sender(ask):
         return EndTxnResponse(error_code=error)
-    state = ask.cluster.transactions[ask.body.transactional_id]
-    is_repeated = not state.partitions and state.ended[-1:] == [ask.body.committed]
+    assert state is not None
     if not state.partitions and not is_repeated and ask.version < 5:
         return EndTxnResponse(error_code=ErrorCode.INVALID_TXN_STATE)
     _end(ask, state, committed=ask.body.committed)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Any
 
 from kwire.batches.building import build_batch
+from kwire.batches.compression import Limit
 from kwire.batches.current import RecordBatch
 from kwire.batches.reading import read_batches
 from kwire.batches.record import Record
@@ -33,6 +36,8 @@ from kwire.messages import (
     ListOffsetsRequest,
     MetadataRequest,
     ProduceRequest,
+    SaslAuthenticateRequest,
+    SaslHandshakeRequest,
 )
 from kwire.messages.a00_produce import PartitionProduceData, TopicProduceData
 from kwire.messages.a01_fetch import FetchPartition, FetchTopic
@@ -59,6 +64,9 @@ TASKS = {
     ClientTask.CONSUME: "consume",
     ClientTask.ADMIN: "administer",
     ClientTask.CONTROLLERS: "controllers",
+    ClientTask.TRANSACTION: "transact",
+    ClientTask.GROUP: "group_member",
+    ClientTask.GROUP_CONSUMER: "consumer_member",
 }
 """The method of each task."""
 
@@ -102,15 +110,19 @@ class ModelConnection:
     versions: dict[int, ApiVersion] = field(default_factory=dict)
     next_id: int = 1
     resting_until: float = 0.0
+    login_again_at: float = inf
 
 
 class ModelClient:
     """One task of a case. lines: what it prints; addresses: of the nodes that Metadata told.
 
-    limit: seconds that one step of a task may take, its repetitions included.
+    limit: seconds that one step of a task may take, its repetitions included. memory: what its
+    process would have taken at the most. features: finalized levels. session: of Fetch, id and
+    epoch.
     """
 
     limit = 4.0
+    memory = 1 << 26
 
     def __init__(self, case: ClientCase, bootstrap: Address) -> None:
         self.case = case
@@ -123,6 +135,8 @@ class ModelClient:
         self.connections: dict[int, ModelConnection] = {}
         self.topic_metadata: Any = None
         self.producer_id, self.producer_epoch, self.sequence = -1, -1, 0
+        self.features: dict[str, int] = {}
+        self.session = 0, 0
 
     # The end of a task.
 
@@ -154,9 +168,15 @@ class ModelClient:
             self.connections[node] = self.connections.pop(BOOTSTRAP)
         if node not in self.connections:
             address = self.addresses.get(node, self.bootstrap)
-            reader, writer = await asyncio.open_connection(address.host, address.port)
+            reader, writer = await asyncio.open_connection(
+                address.host, address.port, ssl=self.tls()
+            )
             self.connections[node] = ModelConnection(reader, writer)
-            await self.negotiate(node)
+            try:
+                await self.negotiate(node)
+            except Refused:
+                self.drop(node)
+                raise
         return self.connections[node]
 
     def drop(self, node: int) -> None:
@@ -175,6 +195,34 @@ class ModelClient:
             answer = await self.exchange(node, self.software(), min(version, max(told, default=0)))
         demand(answer.error_code)
         connection.versions = {part.api_key: part for part in answer.api_keys}
+        self.features = {part.name: part.max_version_level for part in answer.finalized_features}
+        if "KWIRE_SASL_MECHANISM" in self.case.environment:
+            await self.login(node)
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Return how it speaks TLS, None if it does not."""
+        authority = self.case.environment.get("KWIRE_TLS_CA")
+        return ssl.create_default_context(cafile=authority) if authority else None
+
+    async def login(self, node: int) -> None:
+        """Log in, for as long as the node says (KIP-368)."""
+        mechanism, user, password = (
+            self.case.environment[f"KWIRE_SASL_{name}"]
+            for name in ("MECHANISM", "USERNAME", "PASSWORD")
+        )
+        self.connections[node].login_again_at = inf
+        answer = await self.exchange(node, SaslHandshakeRequest(mechanism=mechanism), 1)
+        self.take_handshake(answer)
+        token = f"\0{user}\0{password}".encode()
+        answer = await self.exchange(node, SaslAuthenticateRequest(auth_bytes=token), 2)
+        demand(answer.error_code)
+        if answer.session_lifetime_ms:
+            seconds = 0.8 * answer.session_lifetime_ms / 1000
+            self.connections[node].login_again_at = time.monotonic() + seconds
+
+    def take_handshake(self, answer: Any) -> None:
+        """Read the answer to a SaslHandshake. Raises Refused."""
+        demand(answer.error_code)
 
     def software(self) -> ApiVersionsRequest:
         """Return a request for versions."""
@@ -200,6 +248,8 @@ class ModelClient:
     async def ask(self, node: int, request: Request) -> Any:
         """Send a request to a node; return its answer."""
         connection = await self.connect(node)
+        if time.monotonic() > connection.login_again_at:
+            await self.login(node)
         return await self.exchange(node, request, self.version(connection, type(request)))
 
     async def exchange(self, node: int, request: Request, version: int) -> Any:
@@ -278,11 +328,12 @@ class ModelClient:
     def may_repeat(self, error: Exception) -> bool:
         """Return True for an error after which the same may work."""
         if not isinstance(error, Refused):
-            return True
+            return not isinstance(error, ssl.SSLError)
         return is_retriable(error.code) or error.code == ErrorCode.REBOOTSTRAP_REQUIRED
 
     def forget_metadata(self, error: Exception) -> None:
         """Take metadata for out of date after an error, and the nodes too where it says so."""
+        self.session = 0, 0
         if isinstance(error, Moved):
             return
         self.topic_metadata = None
@@ -358,7 +409,7 @@ class ModelClient:
                 self.addresses[node.node_id] = Address(node.host, node.port)
             self.topic_metadata.partitions[0].leader_id = part.current_leader.leader_id
             raise Moved(part.error_code)
-        demand(part.error_code)
+        demand(part.error_code * (part.error_code != ErrorCode.DUPLICATE_SEQUENCE_NUMBER))
 
     def fitting(self, node: int, request: Any) -> Any:
         """Name topics by id or by name, as the version of a request has them."""
@@ -381,8 +432,13 @@ class ModelClient:
                 await self.repeated(partial(self.write, value, sequence))
             except (Refused, *Retried) as error:
                 self.say("failed", value, repr(error))
+                self.begin_anew()
             else:
                 self.say("acknowledged", value)
+
+    def begin_anew(self) -> None:
+        """Give up the sequences after a record that failed."""
+        self.producer_id, self.sequence = -1, 0
 
     async def burst(self) -> None:
         """Send all records at once, then read the answers; repeat in order what was not written."""
@@ -459,12 +515,20 @@ class ModelClient:
         topic = FetchTopic(
             topic=self.topic, topic_id=self.topic_metadata.topic_id, partitions=[part]
         )
+        connection = await self.connect(leader)
+        if self.version(connection, FetchRequest) < 7:
+            self.session = 0, -1
         request = FetchRequest(
-            max_wait_ms=100, min_bytes=1, max_bytes=1 << 16, session_epoch=-1, topics=[topic]
+            max_wait_ms=100,
+            min_bytes=1,
+            max_bytes=1 << 16,
+            session_id=self.session[0],
+            session_epoch=self.session[1],
+            topics=[topic],
         )
-        await self.connect(leader)
         answer = await self.ask(leader, self.fitting(leader, request))
         demand(answer.error_code)
+        self.next_epoch(answer.session_id)
         if not answer.responses:
             return ()
         return self.take_records(answer.responses[0].partitions[0])
@@ -476,13 +540,40 @@ class ModelClient:
             return ()
         demand(part.error_code)
         values = []
-        for batch in read_batches(part.records or b""):
-            assert isinstance(batch, RecordBatch)
-            for record in batch.records():
-                if batch.base_offset + batch.last_offset_delta >= self.offset:
-                    values.append((record.value or b"").decode())
+        for batch in self.batches(part.records or b""):
+            for record in self.records(batch):
+                values.append((record.value or b"").decode())
             self.offset = batch.base_offset + batch.last_offset_delta + 1
         return values
+
+    def batches(self, data: bytes) -> Iterator[RecordBatch]:
+        """Yield the whole batches of an answer. Raises BatchError."""
+        while len(data) >= 12:
+            size = 12 + int.from_bytes(data[8:12], "big", signed=True)
+            if size < 61:
+                raise Disconnected(f"a batch of {size} bytes")
+            if size > len(data):
+                return  # a part, as an answer may end with
+            for batch in read_batches(data[:size]):
+                assert isinstance(batch, RecordBatch)
+                yield batch
+            data = data[size:]
+
+    def records(self, batch: RecordBatch) -> list[Record]:
+        """Return the records of a batch from the wanted offset on. Raises BatchError."""
+        batch.check()
+        if batch.is_control:
+            return []
+        found = batch.records(Limit(size=LARGEST_FRAME))
+        return [record for record in found if self.offset_of(record) >= self.offset]
+
+    def offset_of(self, record: Record) -> int:
+        """Return the offset of a record."""
+        return record.offset
+
+    def next_epoch(self, session_id: int) -> None:
+        """Go on in a session (KIP-227)."""
+        self.session = (session_id, self.session[1] + 1) if session_id else (0, 0)
 
     async def earliest(self, leader: int) -> int:
         """Return the first offset."""
@@ -557,4 +648,6 @@ class ModelUnderTest:
             async with asyncio.timeout(3 * client.limit):
                 exit_code = await client.run()
         seconds = time.monotonic() - began
-        return ProgramEnd(exit_code=exit_code, lines=tuple(client.lines), seconds=seconds)
+        return ProgramEnd(
+            exit_code=exit_code, lines=tuple(client.lines), seconds=seconds, memory=client.memory
+        )
