@@ -53,14 +53,14 @@ _CLOCKS_MS = 1_800_000
 _LATELY_MS = 60_000
 _BEYOND = 1 << 40
 
-Expected = Callable[[DescribedQuorum], Response]
+QuorumAnswer = Callable[[DescribedQuorum], Response]
 
 
 def _of_leader(
     number: int,
     sentence: str,
     send: Callable[[DescribedQuorum], Request],
-    expected: Expected,
+    expected: QuorumAnswer,
     *,
     role: ServerRole = _CONTROLLER,
 ) -> None:

@@ -44,7 +44,7 @@ _NOT_FOUND = 6
 """The first version of DescribeGroups that says that there is no such group."""
 _ABSENT, _ABSENT_ID = 2_000_000_000, UUID(int=0x1234_5678_9ABC_4DEF_8123_4567_89AB_CDEF)
 
-Expected = Callable[[str, int], dict[str, Any]]
+RefusedFields = Callable[[str, int], dict[str, Any]]
 """Returns the answer that is expected, by the name that the request has and its version."""
 
 
@@ -52,7 +52,7 @@ def refused(
     number: int,
     sentence: str,
     send: Callable[[str], Request],
-    expected: Expected,
+    expected: RefusedFields,
     *,
     of_group: bool = False,
     role: ServerRole = _BROKER,
