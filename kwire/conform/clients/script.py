@@ -304,6 +304,10 @@ def until_sent(
     return [sent, fault, ScriptRule(api=FetchRequest, action=records, times=None, is_aid=True)]
 
 
+class NothingToChange(Exception):
+    """The answer to this request has no part that an action is about."""
+
+
 class Script:
     """The rules of a case, and the cluster behind them."""
 
@@ -316,7 +320,10 @@ class Script:
         turn = Turn(cluster=self.cluster, node_id=node_id, request=request)
         for rule in self.rules:
             if rule.concerns(turn):
-                return rule.action(turn), not rule.is_aid
+                try:
+                    return rule.action(turn), not rule.is_aid
+                except NothingToChange:
+                    rule.acted -= 1
         return turn.usual_reply(), False
 
 

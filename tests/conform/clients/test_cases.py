@@ -1,5 +1,8 @@
 """Every case is passed by the model client, and seen to fail with one that has its fault."""
 
+import asyncio
+from collections.abc import Callable
+
 import pytest
 
 from kwire.conform.clients.case import ClientCase
@@ -13,27 +16,51 @@ from tests.support.conform.clients.model_client import TASKS, ModelClient, Model
 
 CASES = [case for case in all_cases() if case.task in TASKS]
 STARTS = {case.task: case for case in all_cases() if case.id.startswith("client/start/")}
+SECTIONS = list(dict.fromkeys(case.id.rpartition("/")[0] for case in CASES))
+TOGETHER = 12
+"""Cases at once: most of their time they wait, as clients do."""
+
+Kind = Callable[[ClientCase], type[ModelClient]]
 
 
-async def played(case: ClientCase, kind: type[ModelClient]) -> tuple[Play, CheckResult]:
-    usual, _ = await run_case(STARTS[case.task], ModelUnderTest(model_of(case)), None)
-    return await run_case(case, ModelUnderTest(kind), usual)
+async def played(section: str, kind: Kind) -> list[tuple[Play, CheckResult]]:
+    """Play the cases of a section with a client made for each."""
+    gate = asyncio.Semaphore(TOGETHER)
+
+    async def play(case: ClientCase) -> tuple[Play, CheckResult]:
+        async with gate:
+            usual, _ = await run_case(STARTS[case.task], ModelUnderTest(model_of(case)), None)
+            return await run_case(case, ModelUnderTest(kind(case)), usual)
+
+    cases = [case for case in CASES if case.id.rpartition("/")[0] == section]
+    return await asyncio.gather(*map(play, cases))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-async def test_the_model_client_passes(case: ClientCase) -> None:
-    play, result = await played(case, model_of(case))
-    expected = (ConformanceVerdict.PASS, "", "")
-    assert (result.verdict, result.came, result.reason) == expected, play.program
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-async def test_a_client_with_the_fault_fails(case: ClientCase) -> None:
+def with_fault(case: ClientCase) -> type[ModelClient]:
+    """Return the model client with the fault of a case."""
     fault, model = fault_of(case.id), model_of(case)
-    kind = fault if issubclass(fault, model) else type(fault.__name__, (fault, model), {})
-    play, result = await played(case, kind)
-    failed = (ConformanceVerdict.FAIL, ConformanceVerdict.DIFFERS)
-    assert result.verdict in failed, (result.reason, play.program)
+    return fault if issubclass(fault, model) else type(fault.__name__, (fault, model), {})
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+async def test_the_model_client_passes(section: str) -> None:
+    failed = [
+        (result.id, result.came, result.reason, play.program)
+        for play, result in await played(section, model_of)
+        if result.verdict is not ConformanceVerdict.PASS
+    ]
+    assert failed == []
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+async def test_a_client_with_the_fault_fails(section: str) -> None:
+    failing = (ConformanceVerdict.FAIL, ConformanceVerdict.DIFFERS)
+    missed = [
+        (result.id, result.reason, play.program)
+        for play, result in await played(section, with_fault)
+        if result.verdict not in failing
+    ]
+    assert missed == []
 
 
 def test_every_fault_has_a_case() -> None:

@@ -15,6 +15,7 @@ from kwire.conform.clients.play import Play
 from kwire.conform.clients.script import (
     NodeAction,
     NodeReply,
+    NothingToChange,
     ReplyEnd,
     ScriptRule,
     Turn,
@@ -109,7 +110,9 @@ def _length(path: str, length: int) -> Callable[[], NodeAction]:
         part: Any = longer
         *parents, last = path.split(".")
         for name in parents:
-            part = getattr(part, name)[0]
+            part = next(iter(getattr(part, name)), None)
+        if part is None:
+            raise NothingToChange
         value = getattr(part, last)
         setattr(part, last, value + value[:1])
         old, new = turn.framed(plain), turn.framed(longer)
