@@ -23,14 +23,6 @@ class Committing(TransactionalClient):
         except Refused:
             self.coordinator = 1
 
-    async def find_coordinator(self) -> int:
-        """Return the coordinator, or some node."""
-        try:
-            return await super().find_coordinator()
-        except Refused:
-            self.coordinator = 1
-            return self.coordinator
-
     async def write_in_transaction(self, value: str, sequence: int) -> None:
         """Send a record, and take every answer for a good one."""
         try:
@@ -66,10 +58,24 @@ class Adding(TransactionalClient):
         self.is_second = second  # type: ignore[method-assign]
 
 
+class Pressing(TransactionalClient):
+    """Tries everything again at once."""
+
+    limit = 2.0
+
+    def may_repeat(self, error: Exception) -> bool:
+        """Always."""
+        return True
+
+    async def pause(self, seconds: float) -> None:
+        """Not at all."""
+
+
 REFUSED = [case.id for case in SECTION if 20 <= int(case.id.rpartition("/")[2]) < 40]
 FAULTS: dict[str, type[ModelClient]] = {
     "client/transactions": GivingUp,
     **dict.fromkeys(REFUSED, Committing),
+    "client/transactions/30": Pressing,
     "client/transactions/50": Early,
     "client/transactions/51": Adding,
 }
