@@ -28,7 +28,7 @@ transactions/ends 1-19
 transactions/produce 1-5 8
 transactions/offsets 1 3-6 8 9
 groups/join 4-11
-groups/members 1-5 8-11 14 17 18
+groups/members 2-5 8-11 14 17 18
 groups/offsets 1-3 6 12-16 19 20
 groups/kip-848 1 2 4 6-9 16-21 33 34
 """

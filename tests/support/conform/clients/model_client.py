@@ -164,13 +164,16 @@ class ModelClient:
 
     async def connect(self, node: int) -> ModelConnection:
         """Return the connection to a node, a new one with its versions if need be."""
-        if self.addresses.get(node) == self.bootstrap and BOOTSTRAP in self.connections:
+        is_bootstrap = self.addresses.get(node) == self.bootstrap and node != BOOTSTRAP
+        if is_bootstrap and BOOTSTRAP in self.connections:
+            self.drop(node)
             self.connections[node] = self.connections.pop(BOOTSTRAP)
         if node not in self.connections:
             address = self.addresses.get(node, self.bootstrap)
             reader, writer = await asyncio.open_connection(
                 address.host, address.port, ssl=self.tls()
             )
+            self.drop(node)  # another task's, made meanwhile
             self.connections[node] = ModelConnection(reader, writer)
             try:
                 await self.negotiate(node)
