@@ -5,12 +5,13 @@ import re
 import pytest
 
 from kwire.conform.check import FIRST
+from kwire.conform.clients.suite import all_cases
 from kwire.conform.recorded import check_since
 from kwire.conform.registry import all_checks
 from kwire.conform.sources import address_of, first_of, since_of
 from kwire.conform.vocabulary import SentenceSource, guide, kafka, kip, rfc, schema
 
-CHECKS = (FIRST, *all_checks())
+CHECKS = (FIRST, *all_checks(), *all_cases())
 
 
 def test_every_source_has_an_address() -> None:

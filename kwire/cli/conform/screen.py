@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -136,8 +135,8 @@ def _details(
         yield "unexpected", "the expectations have no entry for it"
     if check.verdict.is_bad or check.verdict is ConformanceVerdict.DIFFERS:
         server = document.server
-        of = f"--client --exec {shlex.quote(server.address)}" if server.role == "client" else ""
-        yield "bytes", f"kwire conform {of or server.address} --hex {check.worst.id}"
+        of = "--client --exec …" if server.role == "client" else server.address
+        yield "bytes", f"kwire conform {of} --hex {check.worst.id}"
 
 
 def _skipped_lines(document: RunDocument) -> Iterator[str]:

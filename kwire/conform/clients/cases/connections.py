@@ -78,7 +78,7 @@ for base, api, task in _PLACES:
         is_end = number < len(_ENDS)
         SECTION[base + number] = ClientCase(
             sentence=sentence.format(api.__name__.removesuffix("Request")),
-            source=guide("Partitioning and bootstrapping" if is_end else "Request Headers"),
+            source=guide("Partitioning and bootstrapping" if is_end else "The Messages"),
             task=task,
             may_fail=True,
             rules=once(api, action),
@@ -112,7 +112,7 @@ def _demand_pipelining(play: Play) -> tuple[SeenClientRequest, SeenClientRequest
 
 
 @SECTION.case(
-    41, guide("Request Headers"), ClientTask.BURST, may_fail=True, rules=_two_at_once(silence())
+    41, guide("The Messages"), ClientTask.BURST, may_fail=True, rules=_two_at_once(silence())
 )
 def _(play: Play) -> None:
     "Two requests that wait for their answers at once have two correlation ids."

@@ -27,7 +27,7 @@ from kwire.conform.clients.script import (
     withheld,
 )
 from kwire.conform.expectation import expect
-from kwire.conform.vocabulary import Skipped, guide, kafka, kip
+from kwire.conform.vocabulary import Skipped, guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode as Code
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a09_offset_fetch import OffsetFetchRequest
@@ -103,7 +103,7 @@ _declare_session(
 
 @SECTION.case(
     4,
-    guide("Fetch API"),
+    guide("Network"),
     _CONSUME,
     rules=once(FetchRequest, ends()),
 )
@@ -191,7 +191,7 @@ def _cut_short(answer: FetchResponse) -> None:
 
 @SECTION.case(
     13,
-    guide("Fetch API"),
+    schema("FetchResponse", "Records"),
     _CONSUME,
     rules=lambda: [ScriptRule(api=FetchRequest, action=changed(_cut_short))],
 )
