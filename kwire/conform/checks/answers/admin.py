@@ -59,7 +59,7 @@ async def _(server: Server) -> None:
     ]
     directory = {
         "log_dir": FILLED,
-        "topics": [{"name": log.topic, "partitions": partitions}],
+        "topics": including({"name": log.topic, "partitions": partitions}),
         "total_bytes": POSITIVE,
         "usable_bytes": POSITIVE,
     }
