@@ -63,12 +63,17 @@ def _of_leader(
     expected: QuorumAnswer,
     *,
     role: ServerRole = _CONTROLLER,
+    since: int = 0,
 ) -> None:
-    """Declare a check of what the leader answers a request, in every version."""
+    """Declare a check of what the leader answers a request, in every version.
+
+    since: a version without which the server is not asked.
+    """
 
     async def run(server: Server) -> None:
         quorum = await describe_quorum(server)
         request = send(quorum)
+        quorum.connection.demand_since(type(request), since)
         for version in quorum.connection.offered(type(request)):
             answer = await quorum.connection.ask(of_version(request, version), version)
             expect_whole(answer, expected(quorum), version)
@@ -121,6 +126,7 @@ _of_leader(
     "Vote in an epoch that has a leader is answered with that leader, in every version.",
     vote,
     _vote,
+    since=1,  # before Kafka 3.9 a candidate that is no voter gets INCONSISTENT_VOTER_SET
 )
 _of_leader(
     2,

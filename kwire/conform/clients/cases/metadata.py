@@ -59,7 +59,7 @@ def _before(version: int, api: type[Request]) -> Callable[[Cluster], None]:
 
 _APIS: tuple[tuple[int, type[Request], ClientTask, int], ...] = (
     (1, ProduceRequest, ClientTask.PRODUCE, 10),
-    (2, FetchRequest, ClientTask.CONSUME, 16),
+    (2, FetchRequest, ClientTask.CONSUME, 12),
 )
 for number, api, task, named_since in _APIS:
     name = api.__name__.removesuffix("Request")
