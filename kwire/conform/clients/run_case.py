@@ -151,6 +151,7 @@ def judge_play(case: ClientCase, play: Play, rules: Sequence[ScriptRule]) -> Che
     result = CheckResult(
         id=case.id, answer=verdict, seconds=play.seconds, chunks=tuple(_chunks(play.requests))
     )
+    is_habit = False
     try:
         if play.error is not None:
             raise Skipped(f"kwire failed with {type(play.error).__name__}: {play.error}")
@@ -162,12 +163,13 @@ def judge_play(case: ClientCase, play: Play, rules: Sequence[ScriptRule]) -> Che
         # 3.
         for demand in ALWAYS:
             demand(play)
+        is_habit = case.source.is_habit
         if not case.may_fail and play.program is not None:
             play.demand_end()
         case.judge(play)
     except Deviation as end:
-        # A habit of Java's client binds nobody.
-        is_differing = case.source.is_habit and end.verdict is ConformanceVerdict.FAIL
+        # A habit of Java's client binds nobody; what every case demands is none.
+        is_differing = is_habit and end.verdict is ConformanceVerdict.FAIL
         verdict = ConformanceVerdict.DIFFERS if is_differing else end.verdict
         return replace(result, answer=verdict, expected=end.expected, came=end.came)
     except Skipped as end:
