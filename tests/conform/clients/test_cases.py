@@ -42,6 +42,7 @@ def with_fault(case: ClientCase) -> type[ModelClient]:
     return fault if issubclass(fault, model) else type(fault.__name__, (fault, model), {})
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("section", SECTIONS)
 async def test_the_model_client_passes(section: str) -> None:
     failed = [
@@ -52,6 +53,7 @@ async def test_the_model_client_passes(section: str) -> None:
     assert failed == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("section", SECTIONS)
 async def test_a_client_with_the_fault_fails(section: str) -> None:
     failing = (ConformanceVerdict.FAIL, ConformanceVerdict.DIFFERS)
