@@ -15,7 +15,7 @@ from kwire.batches.record import Record
 BOMB = 1 << 30
 """Bytes that a bomb has when it is unpacked."""
 _BODY, _CRC, _COUNT = 61, 17, 57
-"""Where a batch has its records, its CRC, and their number."""
+"""Places in a batch: of its records, its CRC, and their number."""
 
 
 def resealed(batch: bytes, body: bytes, codec: Compression = Compression.NONE) -> bytes:
@@ -104,4 +104,4 @@ LIES: dict[str, Callable[[bytes], bytes]] = {
     "a record of length -1": _records(lambda body: b"\x01" + body[1:]),
     "the unknown codec 7": lambda batch: resealed(batch, batch[_BODY:], 7),  # type: ignore[arg-type]
 }
-"""What changes a good batch, by what it then has."""
+"""Functions that spoil a good batch, by what it then has."""

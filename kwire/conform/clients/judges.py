@@ -36,7 +36,7 @@ def demand_records(
     play: Play, expected: Sequence[str], verdict: ConformanceVerdict = ConformanceVerdict.FAIL
 ) -> None:
     """Demand that the program read these values, each once, in order; fewer if it gave up."""
-    received = play.said("received")
+    received = play.printed("received")
     if received != list(expected[: len(received)]):
         raise Deviation(f"the records {', '.join(expected)}", ", ".join(received), verdict)
 

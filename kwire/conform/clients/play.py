@@ -110,17 +110,24 @@ class Play:
         since = request.at if request.answered is None else request.answered
         return [later for later in self.sent(*apis) if later.at > since]
 
-    def said(self, word: str) -> list[str]:
+    def printed(self, word: str) -> list[str]:
         """Return what stands behind a word in the lines that the program printed.
 
         Raises Skipped for a client that shows nothing.
         """
         if self.program is None:
             raise Skipped("a client that is started by hand shows nothing of what it was told")
-        shows = self.usual is None or any(_words(self.usual))
+        shows = self.usual is None or self.usual.words
         if not shows:
             raise Skipped("the program prints nothing by which its client could be judged")
-        return [rest for first, rest in _words(self) if first == word]
+        return [rest for first, rest in self.words if first == word]
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        """The lines of the program that are evidence: the first word, and what stands behind it."""
+        lines = self.program.lines if self.program else ()
+        parts = [line.partition(" ") for line in lines]
+        return [(first, rest.strip()) for first, _, rest in parts if first in _WORDS]
 
     @property
     def ended_well(self) -> bool:
@@ -149,9 +156,3 @@ class Play:
 
 
 _WORDS = {"acknowledged", "failed", "received", "committed", "aborted", "done", "error"}
-
-
-def _words(play: Play) -> list[tuple[str, str]]:
-    lines = play.program.lines if play.program else ()
-    parts = [line.partition(" ") for line in lines]
-    return [(first, rest.strip()) for first, _, rest in parts if first in _WORDS]

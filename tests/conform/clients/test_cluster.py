@@ -32,7 +32,7 @@ groups/members 2-5 8-11 14 17 18
 groups/offsets 1-3 6 12-16 19 20
 groups/kip-848 1 2 4 6-9 16-21 33 34
 """
-"""What the tasks of clients need; a program of one member asks for nothing else."""
+"""Checks of all that the tasks need; a program of one member asks for nothing else."""
 
 
 def _ids() -> dict[str, list[str]]:

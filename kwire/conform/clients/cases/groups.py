@@ -42,7 +42,7 @@ def demand_honest_commit(play: Play) -> None:
     end = max(log.end for log in play.cluster.logs())
     groups = play.cluster.groups.values()
     kept = [known.offset for group in groups for known in group.offsets.values()]
-    if play.said("committed") and end not in kept:
+    if play.printed("committed") and end not in kept:
         raise Deviation(f"the offset {end} committed, as the program says", f"{kept}")
 
 
@@ -181,7 +181,7 @@ def offset_fetch_case(task: ClientTask, code: Code) -> ClientCase:
     """Return a case of an error of OffsetFetch: it says nothing of what is committed."""
 
     def judge(play: Play) -> None:
-        expect("r0" not in play.said("received"), "records from the committed offset on", "r0")
+        expect("r0" not in play.printed("received"), "records from the committed offset on", "r0")
         demand_going_on(play, OffsetFetchRequest, code.name)
 
     return ClientCase(

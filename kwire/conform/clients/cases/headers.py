@@ -19,7 +19,7 @@ SECTION = ClientSection("client/headers", "Headers, and tagged fields that nobod
 
 _TAG, _LATER = 10_000, b"later"
 _TAGS = b"\x01\x90\x4e\x05" + _LATER
-"""That one tagged field as a header has it: the number of fields, tag, size, bytes."""
+"""The tagged field as a header has it: the number of fields, tag, size, bytes."""
 
 
 def _header_tagged(turn: Turn) -> NodeReply:

@@ -42,7 +42,7 @@ def _demand_commit(play: Play, error: str) -> None:
         demand_order(play)
     states = play.cluster.transactions.values()
     outcomes = [outcome for state in states for outcome in state.ended]
-    said = bool(play.said("committed"))
+    said = bool(play.printed("committed"))
     expect(not said or outcomes == [True], "a commit that is one", f"ends {outcomes}")
     for end in _ended(play, True):
         late = list(play.after(end, ProduceRequest))
@@ -61,7 +61,9 @@ def _demand_coordinator(play: Play, api: type[Request], code: Code) -> None:
 def _demand_no_commit(play: Play, api: type[Request]) -> None:
     """Demand that nothing was committed after the error."""
     fault = play.scripted(api)[0]
-    expect(not play.said("committed"), "a transaction that failed", "the program says: committed")
+    expect(
+        not play.printed("committed"), "a transaction that failed", "the program says: committed"
+    )
     for end in play.after(fault, EndTxnRequest):
         expect(not end.body.committed, "no commit after the error", "EndTxn with Committed")
     demand_calm(play, play.after(fault))
