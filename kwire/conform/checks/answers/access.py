@@ -1,4 +1,4 @@
-"""Whole answers about ACLs and delegation tokens, where the server has them."""
+"""Whole answers about logins, ACLs and delegation tokens, where the server has them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ from typing import Any
 
 from kwire.codec.declaration import Request
 from kwire.conform.check import CheckSection
+from kwire.conform.checks.groups.settings import configured
+from kwire.conform.checks.security.sasl import WRONG_PASSWORD, credentials, handshake
 from kwire.conform.expectation import expect_equal, expect_error, first_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, Skipped, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, guide, kip, schema
 from kwire.conform.whole_answer import (
     FILLED,
+    NOT_NEGATIVE,
     POSITIVE,
     expect_whole,
     filled,
     fitting,
     including,
     of_version,
+    one_of,
 )
 from kwire.error_codes import ErrorCode
 from kwire.messages import (
@@ -27,10 +31,14 @@ from kwire.messages import (
     DescribeDelegationTokenRequest,
     ExpireDelegationTokenRequest,
     RenewDelegationTokenRequest,
+    SaslAuthenticateRequest,
+    SaslHandshakeRequest,
 )
 from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
+from kwire.messages.config_resource import ResourceType
+from kwire.net.sasl import Mechanism
 
-SECTION = CheckSection("answers/access", "ACLs and delegation tokens")
+SECTION = CheckSection("answers/access", "Logins, ACLs and delegation tokens")
 
 _BROKER = ServerRole.BROKER
 _PRINCIPAL, _USER = "User:kwire-conform", "User"
@@ -205,3 +213,35 @@ async def _ends(server: Server, token: Any, version: int) -> None:
     expire = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
     expired = {"expiry_timestamp_ms": _after(began)}
     expect_whole(await server.ask_controller(expire, version), expired, version)
+
+
+async def _expect_mechanisms(server: Server, mechanism: str) -> None:
+    named = fitting(
+        f"{mechanism}, and no name twice",
+        lambda names: mechanism in names and len({*names}) == len(names),
+    )
+    codes = {mechanism: ErrorCode.NONE, "NONE": ErrorCode.UNSUPPORTED_SASL_MECHANISM}
+    for version in (await server.connection()).offered(SaslHandshakeRequest):
+        for asked, code in codes.items():
+            answer = await handshake(await server.new_connection(login=False), asked, version)
+            expect_whole(answer, {"error_code": code, "mechanisms": named}, version)
+
+
+@SECTION.check(4, guide("SASL Authentication Sequence"), needs=Need.SASL)
+async def _(server: Server) -> None:
+    """Logins are answered with mechanisms, errors and the session's lifetime, in every version."""
+    login = await credentials(server).resolved()
+    await _expect_mechanisms(server, login.mechanism.value)
+    login = await credentials(server, Mechanism.PLAIN).resolved()
+    nodes = [id for id, address in server.target.nodes.items() if address == server.target.address]
+    name, limit = str(*nodes), "connections.max.reauth.ms"
+    limits = await configured(server, ResourceType.BROKER, name, limit) if nodes else []
+    lifetime = {"session_lifetime_ms": one_of(*limits) if limits else NOT_NEGATIVE}
+    failed = {"error_code": ErrorCode.SASL_AUTHENTICATION_FAILED}
+    for version in (await server.connection()).offered(SaslAuthenticateRequest):
+        for password, expected in ((login.password, lifetime), (WRONG_PASSWORD, failed)):
+            connection = await server.new_connection(login=False)
+            await handshake(connection, login.mechanism.value)
+            token = f"\0{login.username}\0{password}".encode()
+            answer = await connection.ask(SaslAuthenticateRequest(auth_bytes=token), version)
+            expect_whole(answer, expected, version)

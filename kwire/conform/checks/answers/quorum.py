@@ -16,7 +16,7 @@ from kwire.conform.checks.quorum.requests import (
     update_voter,
     vote,
 )
-from kwire.conform.expectation import expect_error
+from kwire.conform.expectation import expect, expect_error
 from kwire.conform.metadata_log import fetch, fetch_snapshot, latest_snapshot
 from kwire.conform.quorum import OTHER_CLUSTER, DescribedQuorum, describe_quorum
 from kwire.conform.server import Server
@@ -52,6 +52,8 @@ _CLOCKS_MS = 1_800_000
 """Milliseconds by which the clocks of two nodes may differ."""
 _LATELY_MS = 60_000
 _BEYOND = 1 << 40
+_WITH_TIMES = 1
+"""The first version of DescribeQuorum with the times of fetches."""
 
 QuorumAnswer = Callable[[DescribedQuorum], Response]
 
@@ -231,6 +233,10 @@ async def _(server: Server) -> None:
         expect_whole(whole, expected, version)
 
 
+def _times(state: described.ReplicaState) -> tuple[int, int]:
+    return state.last_fetch_timestamp, state.last_caught_up_timestamp
+
+
 def _replica(state: described.ReplicaState, end: int) -> described.ReplicaState:
     """Return what may be told of a replica from then on: its offset and times do not go back."""
     latest = time.time_ns() // 1_000_000 + _CLOCKS_MS
@@ -256,10 +262,24 @@ def _observers(before: DescribedQuorum, came: Any, end: int) -> Any:
     return including(*(_replica(observer, end) for observer in (*known.values(), *new)))
 
 
+def _expect_brokers(quorum: DescribedQuorum) -> None:
+    """Demand that each broker that Metadata has follows the log, or leads; and an epoch above 0."""
+    expect(quorum.epoch > 0, "an epoch above 0", quorum.epoch)
+    if quorum.server.target.role is ServerRole.BROKER:
+        parts = (*quorum.partition.current_voters, *quorum.partition.observers)
+        replicas = {part.replica_id: part for part in parts}
+        dated = quorum.connection.version_for(described.DescribeQuorumRequest()) >= _WITH_TIMES
+        for id in quorum.server.target.nodes:
+            expect(id in replicas, f"replica {id}", sorted(replicas))
+            values = replicas[id].log_end_offset, *_times(replicas[id])[: 2 * dated]
+            expect(min(values) > 0, f"offset and times of replica {id} above 0", values)
+
+
 @SECTION.check(9, schema("DescribeQuorumResponse"))
 async def _(server: Server) -> None:
     """DescribeQuorum tells leader, epoch, offsets and replicas, in every version."""
     before = await describe_quorum(server)
+    _expect_brokers(before)
     nodes = [
         described.Node(node_id=id, listeners=including(*at)) for id, at in before.listeners.items()
     ]

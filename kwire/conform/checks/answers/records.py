@@ -12,10 +12,11 @@ from kwire.conform.check import CheckSection
 from kwire.conform.checks.records.log import (
     CheckedLog,
     batch,
+    expect_leader,
     fetch_partition,
     new_log,
 )
-from kwire.conform.expectation import expect_equal, expect_error
+from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import schema
 from kwire.conform.whole_answer import (
@@ -32,7 +33,6 @@ from kwire.messages import a01_fetch as fetched
 from kwire.messages import a02_list_offsets as listed
 from kwire.messages import a21_delete_records as deleted
 from kwire.messages import a23_offset_for_leader_epoch as epochs
-from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 
 SECTION = CheckSection("answers/records", "Records, and the offsets of partitions")
 
@@ -218,20 +218,6 @@ async def _(server: Server) -> None:
     await expect_in_each_version(written.log.leader, request, expected)
 
 
-async def _expect_leader(server: Server, log: CheckedLog, answer: Any, module: Any) -> None:
-    """Demand that a refusal has the leader and its endpoint. module: of the API's messages."""
-    metadata = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=log.topic)]))
-    [leader] = metadata.topics[0].partitions
-    [at] = [broker for broker in metadata.brokers if broker.node_id == leader.leader_id]
-    topic = answer.responses[0]
-    [part] = topic.partitions if module is fetched else topic.partition_responses
-    expect_error(part, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    named = module.LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
-    expect_equal("leader", part.current_leader, named)
-    node = module.NodeEndpoint(node_id=at.node_id, host=at.host, port=at.port, rack=at.rack)
-    expect_equal("endpoints", answer.node_endpoints, [node])
-
-
 @SECTION.broker_check(7, schema("FetchResponse", "CurrentLeader"))
 async def _(server: Server) -> None:
     """A broker that does not lead has who does and where, in Produce v10, Fetch v16 and later."""
@@ -251,4 +237,4 @@ async def _(server: Server) -> None:
         for version in other.offered(type(request)):
             if version >= first:
                 answer = await other.ask(of_version(request, version), version)
-                await _expect_leader(server, log, answer, module)
+                await expect_leader(server, log.topic, answer, module)

@@ -9,9 +9,11 @@ from kwire.codec.declaration import Response
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.settings import group_setting
 from kwire.conform.checks.producers.producer import CheckedProducer
+from kwire.conform.checks.records.log import expect_leader
 from kwire.conform.checks.share.member import (
     ACCEPT,
     LEAVES,
+    OPENS,
     ShareMember,
     kafka_uuid,
     new_share_member,
@@ -46,6 +48,8 @@ _INTERVAL, _LOCK = "share.heartbeat.interval.ms", "share.record.lock.duration.ms
 _SHARE = 2
 """The key type of a share group's partition."""
 _EPOCH, _LEADER_EPOCH, _START = 3, 1, 5
+_LATER = 1000
+"""An epoch that no session is in."""
 _ACKNOWLEDGED = 2
 """The state of delivery of records that were accepted."""
 
@@ -164,6 +168,11 @@ async def _(server: Server) -> None:
         )
         answer = await member.acknowledge((first, first + 1, ACCEPT), version=version)
         expect_whole(answer, expected, version)
+        refused = {"error_code": ErrorCode.INVALID_SHARE_SESSION_EPOCH}
+        answer = await member.acknowledge(version=version, share_session_epoch=_LATER)
+        expect_whole(answer, refused, version)
+        answer = await member.fetch(version=version, share_session_epoch=_LATER)
+        expect_whole(answer, refused, version)
 
 
 async def _acquires(member: ShareMember, version: int, first: int, data: bytes, lock: Any) -> None:
@@ -277,3 +286,15 @@ async def _(server: Server) -> None:
         results = [result(topic_id=topic_id, partitions=[partition_result(**answered)])]
         expected = response(results=results)
         await expect_in_each_version(coordinator, request(group_id=group, topics=topics), expected)
+
+
+@SECTION.broker_check(6, schema("ShareFetchResponse", "CurrentLeader"))
+async def _(server: Server) -> None:
+    """A broker that does not lead has who does and where, in every version of ShareFetch."""
+    member = await new_share_member(server)
+    await member.joined()
+    member.leader = await server.another_node(member.leader)
+    for version in member.leader.offered(fetched.ShareFetchRequest):
+        member.session_epoch = OPENS
+        answer = await member.fetch(version=version)
+        await expect_leader(server, member.topic, answer, fetched)

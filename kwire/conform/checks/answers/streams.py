@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
 from kwire.conform.check import CheckSection
-from kwire.conform.checks.groups.settings import group_setting
+from kwire.conform.checks.groups.settings import configure_group, group_setting
 from kwire.conform.checks.streams.member import (
     SUBTOPOLOGY,
     StreamsMember,
@@ -28,8 +30,8 @@ from kwire.messages import a89_streams_group_describe as described
 
 SECTION = CheckSection("answers/streams", "Streams groups")
 
-_HOST, _PORT = "streams.example", 7777
-_RACK, _PROCESS = "rack", "process-1"
+_HOST, _RACK = "streams.example", "rack"
+_PORTS = (7777, 7778)
 _TAG: dict[str, Any] = {"key": "zone", "value": "one"}
 _BOTH = (0, 1)
 
@@ -52,31 +54,68 @@ def _between(member: StreamsMember, module: Any) -> Any:
     return _inner(member, "repartition", "delete", module, 2)
 
 
-async def _joined(server: Server) -> tuple[StreamsMember, Any]:
-    """Return a member with an endpoint, changelog and repartition topics; and its last answer."""
-    member = await new_streams_member(server, 2)
-    changelog, between = _changelog(member, beats, 0), _between(member, beats)
-    for topic in (changelog, between):
-        server.remove_topic(topic.name)
-    answer = await member.join(
-        rack_id=_RACK,
-        user_endpoint=beats.Endpoint(host=_HOST, port=_PORT),
-        client_tags=[beats.KeyValue(**_TAG)],
-        topology=topology(
-            member.topic,
-            state_changelog_topics=[changelog],
-            repartition_sink_topics=(between.name,),
-            repartition_source_topics=[between],
-        ),
-    )
-    expect_error(answer, ErrorCode.NONE)
+@dataclass(slots=True, kw_only=True)
+class _Process:
+    """A member with an endpoint. last: the answer that had its tasks."""
 
-    async def assigned() -> Any:
-        answer = await member.heartbeat()
+    member: StreamsMember
+    port: int
+    last: Any = None
+
+    @property
+    def id(self) -> str:
+        """Its process id: a standby task is never in the process of the active one."""
+        return f"process-{self.port}"
+
+    @property
+    def is_ready(self) -> bool:
+        """True once it has an active and a standby task."""
+        return bool(self.last.active_tasks and self.last.standby_tasks)
+
+    async def join(self) -> None:
+        """Join the group with a changelog and a repartition topic."""
+        member = self.member
+        between = _between(member, beats)
+        self.last = await member.join(
+            rack_id=_RACK,
+            process_id=self.id,
+            user_endpoint=beats.Endpoint(host=_HOST, port=self.port),
+            client_tags=[beats.KeyValue(**_TAG)],
+            topology=topology(
+                member.topic,
+                state_changelog_topics=[_changelog(member, beats, 0)],
+                repartition_sink_topics=(between.name,),
+                repartition_source_topics=[between],
+            ),
+        )
+        expect_error(self.last, ErrorCode.NONE)
+
+    async def beat(self) -> bool:
+        """Tell which tasks it has, and note those that it gets; return `is_ready`."""
+        kinds = ("active_tasks", "standby_tasks", "warmup_tasks")
+        answer = await self.member.heartbeat(**{kind: getattr(self.last, kind) for kind in kinds})
         expect_error(answer, ErrorCode.NONE)
-        return answer if member.partitions else None
+        if answer.active_tasks is not None:
+            self.last = answer
+        return self.is_ready
 
-    return member, await server.wait_for("the tasks", assigned)
+
+async def _joined(server: Server) -> tuple[_Process, _Process]:
+    """Return two members, each with an active task and the standby task of the other."""
+    member = await new_streams_member(server, 2)
+    await configure_group(server, member.group, "streams.num.standby.replicas", "1")
+    for topic in (_changelog(member, beats), _between(member, beats)):
+        server.remove_topic(topic.name)
+    members = (member, replace(member, member_id=str(uuid4())))
+    first, second = (_Process(member=m, port=p) for m, p in zip(members, _PORTS, strict=True))
+    await first.join()
+    await second.join()
+
+    async def assigned() -> bool:
+        return await first.beat() & await second.beat()
+
+    await server.wait_for("the tasks", assigned)
+    return first, second
 
 
 def _answer(member: StreamsMember, **fields: Any) -> beats.StreamsGroupHeartbeatResponse:
@@ -93,39 +132,79 @@ def _answer(member: StreamsMember, **fields: Any) -> beats.StreamsGroupHeartbeat
     return beats.StreamsGroupHeartbeatResponse(**(own | fields))
 
 
+def _tasks(partitions: Any, module: Any = beats) -> list[Any]:
+    return [module.TaskIds(subtopology_id=SUBTOPOLOGY, partitions=partitions)]
+
+
+def _endpoint(process: _Process, standby: Any) -> beats.EndpointToPartitions:
+    """Return the endpoint of a process with its active tasks, and these standby ones."""
+    member = process.member
+    names = (member.topic, _between(member, beats).name)
+    active, others = (
+        [beats.TopicPartition(topic=name, partitions=partitions) for name in names]
+        for partitions in (member.partitions, standby)
+    )
+    at = beats.Endpoint(host=_HOST, port=process.port)
+    return beats.EndpointToPartitions(
+        user_endpoint=at, active_partitions=active, standby_partitions=others
+    )
+
+
 @SECTION.broker_check(1, schema("StreamsGroupHeartbeatResponse"))
 async def _(server: Server) -> None:
     """StreamsGroupHeartbeat has a member's tasks, and the endpoints until they are known."""
-    member, first = await _joined(server)
-    names = (member.topic, _between(member, beats).name)
-    endpoint = beats.EndpointToPartitions(
-        user_endpoint=beats.Endpoint(host=_HOST, port=_PORT),
-        active_partitions=[beats.TopicPartition(topic=name, partitions=_BOTH) for name in names],
-    )
-    active = [beats.TaskIds(subtopology_id=SUBTOPOLOGY, partitions=_BOTH)]
+    first, second = await _joined(server)
+    member, others = first.member, second.member.partitions
     version = member.connection.version_for(beats.StreamsGroupHeartbeatRequest())
     interval = await group_setting(server, member.group, "streams.heartbeat.interval.ms")
-    known: dict[str, Any] = {
-        "heartbeat_interval_ms": interval,
-        "endpoint_information_epoch": first.endpoint_information_epoch,
-    }
     expected = _answer(
         member,
-        active_tasks=active,
-        standby_tasks=[],
+        member_epoch=first.last.member_epoch,
+        heartbeat_interval_ms=interval,
+        endpoint_information_epoch=ANYTHING,
+        active_tasks=_tasks(tuple(p for p in _BOTH if p not in others)),
+        standby_tasks=_tasks(others),
         warmup_tasks=[],
-        partitions_by_user_endpoint=[endpoint],
-        **known,
+        partitions_by_user_endpoint=ANYTHING,
     )
-    expect_whole(first, expected, version)
-    again = await member.heartbeat(endpoint_information_epoch=first.endpoint_information_epoch)
+    expect_whole(first.last, expected, version)
+    told = await member.heartbeat()
+    known: dict[str, Any] = {
+        "heartbeat_interval_ms": interval,
+        "endpoint_information_epoch": told.endpoint_information_epoch,
+    }
+    endpoints = [_endpoint(first, others), _endpoint(second, member.partitions)]
+    expect_whole(told, _answer(member, **known, partitions_by_user_endpoint=endpoints), version)
+    again = await member.heartbeat(endpoint_information_epoch=told.endpoint_information_epoch)
     expect_whole(again, _answer(member, **known), version)
+
+
+def _described(process: _Process, standby: Any) -> described.Member:
+    member = process.member
+    tasks = described.Assignment(
+        active_tasks=_tasks(member.partitions, described), standby_tasks=_tasks(standby, described)
+    )
+    return described.Member(
+        member_id=member.member_id,
+        member_epoch=member.epoch,
+        rack_id=_RACK,
+        client_id=member.connection.client_id or "",
+        client_host=f"/{member.connection.own_host}",
+        process_id=process.id,
+        user_endpoint=described.Endpoint(host=_HOST, port=process.port),
+        client_tags=[described.KeyValue(**_TAG)],
+        task_offsets=ANYTHING,
+        task_end_offsets=ANYTHING,
+        assignment=tasks,
+        target_assignment=tasks,
+    )
 
 
 @SECTION.broker_check(2, schema("StreamsGroupDescribeResponse"))
 async def _(server: Server) -> None:
     """StreamsGroupDescribe describes topology, members and tasks, in every version."""
-    member, _ = await _joined(server)
+    first, second = await _joined(server)
+    member = first.member
     between = _between(member, described)
     subtopology = described.Subtopology(
         subtopology_id=SUBTOPOLOGY,
@@ -134,28 +213,16 @@ async def _(server: Server) -> None:
         state_changelog_topics=[_changelog(member, described)],
         repartition_source_topics=[between],
     )
-    tasks = described.TaskIds(subtopology_id=SUBTOPOLOGY, partitions=_BOTH)
-    own = described.Member(
-        member_id=member.member_id,
-        member_epoch=member.epoch,
-        rack_id=_RACK,
-        client_id=member.connection.client_id or "",
-        client_host=f"/{member.connection.own_host}",
-        process_id=_PROCESS,
-        user_endpoint=described.Endpoint(host=_HOST, port=_PORT),
-        client_tags=[described.KeyValue(**_TAG)],
-        task_offsets=ANYTHING,
-        task_end_offsets=ANYTHING,
-        assignment=described.Assignment(active_tasks=[tasks]),
-        target_assignment=described.Assignment(active_tasks=[tasks]),
-    )
     group = described.DescribedGroup(
         group_id=member.group,
         group_state="Stable",
         group_epoch=member.epoch,
         assignment_epoch=member.epoch,
         topology=described.Topology(subtopologies=[subtopology]),
-        members=[own],
+        members=[
+            _described(first, second.member.partitions),
+            _described(second, member.partitions),
+        ],
         topology_description=ANYTHING,
         topology_description_status=ANYTHING,
         assignor_name=ANYTHING,

@@ -9,7 +9,7 @@ from typing import Any
 from kwire.batches import Record, build_batch
 from kwire.conform.checks.topics.creating import some_broker
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.expectation import expect_error
+from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
@@ -134,3 +134,20 @@ def fetch_request(topic: str, *partitions: FetchPartition, **fields: Any) -> Fet
     limits = {"max_wait_ms": _MAX_WAIT_MS, "min_bytes": 1, "max_bytes": _BYTES}
     topics = [FetchTopic(topic=topic, partitions=list(partitions))] if partitions else []
     return FetchRequest(topics=topics, **(limits | fields))
+
+
+async def expect_leader(server: Server, topic: str, answer: Any, module: Any) -> None:
+    """Demand that a refusal names the leader of a topic's only partition, and its endpoint.
+
+    module: of the API's messages.
+    """
+    metadata = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
+    [leader] = metadata.topics[0].partitions
+    [at] = [broker for broker in metadata.brokers if broker.node_id == leader.leader_id]
+    [told] = answer.responses
+    [part] = getattr(told, "partitions", None) or told.partition_responses
+    expect_error(part, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    named = module.LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+    expect_equal("leader", part.current_leader, named)
+    node = module.NodeEndpoint(node_id=at.node_id, host=at.host, port=at.port, rack=at.rack)
+    expect_equal("endpoints", answer.node_endpoints, [node])

@@ -8,17 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
+from kwire.conform.checks.groups.settings import configure_group
 from kwire.conform.checks.producers.producer import CheckedProducer
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import demand_enabled, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
 from kwire.error_codes import ErrorCode
-from kwire.messages.a44_incremental_alter_configs import (
-    AlterableConfig,
-    AlterConfigsResource,
-    IncrementalAlterConfigsRequest,
-)
 from kwire.messages.a76_share_group_heartbeat import ShareGroupHeartbeatRequest
 from kwire.messages.a78_share_fetch import AcknowledgementBatch as FetchAcknowledgement
 from kwire.messages.a78_share_fetch import FetchPartition, FetchTopic, ShareFetchRequest
@@ -37,9 +33,6 @@ SHARE_GROUPS = "share groups"
 ACCEPT, RELEASE, REJECT = 1, 2, 3
 """Types of acknowledgement."""
 
-_GROUP_CONFIGS = 32
-_SET, _DELETE = 0, 1
-_RESET = "share.auto.offset.reset"
 _WAIT_MS = 500
 _MAX_BYTES = 1 << 20
 
@@ -211,8 +204,7 @@ async def new_share_member(server: Server, *, topic: str = "") -> ShareMember:
     connection.demand(ShareGroupHeartbeatRequest)
     topic = topic or await server.topic()
     group = server.group()
-    await _configure(server, group, _SET)
-    server.remove_afterwards(f"settings of {group}", lambda: _configure(server, group, _DELETE))
+    await configure_group(server, group, "share.auto.offset.reset", "earliest")
     return ShareMember(
         server=server,
         connection=await server.coordinator(group),
@@ -220,14 +212,4 @@ async def new_share_member(server: Server, *, topic: str = "") -> ShareMember:
         group=group,
         topic=topic,
         topic_id=await server.topic_id(topic),
-    )
-
-
-async def _configure(server: Server, group: str, operation: int) -> None:
-    config = AlterableConfig(name=_RESET, config_operation=operation, value="earliest")
-    resource = AlterConfigsResource(
-        resource_type=_GROUP_CONFIGS, resource_name=group, configs=[config]
-    )
-    expect_error(
-        await server.ask(IncrementalAlterConfigsRequest(resources=[resource])), ErrorCode.NONE
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from kwire.conform.check import CheckSection, Member, exchange, family, in_each_version
 from kwire.conform.expectation import answers, closes, expect, expect_equal, expect_error, judge
@@ -94,11 +94,9 @@ async def _(server: Server) -> None:
     lists = {}
     for version in range(known + 1):
         answer = await connection.ask(api_versions_request(), version)
-        lists[version] = sorted((k.api_key, k.min_version, k.max_version) for k in answer.api_keys)
+        lists[version] = Counter((k.api_key, k.min_version, k.max_version) for k in answer.api_keys)
     for version, ranges in lists.items():
-        odd = [
-            entry for entry in chain(ranges, lists[0]) if (entry in ranges) != (entry in lists[0])
-        ]
+        odd = [*(ranges - lists[0]), *(lists[0] - ranges)]
         expect(not odd, "the list of v0", f"in v{version} other (API, first, last): {odd[:5]}")
 
 
