@@ -139,6 +139,12 @@ async def _token(server: Server, version: int) -> Any:
     answer = await server.ask_controller(of_version(request, version), version)
     if answer.error_code == ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED:
         raise Skipped("the server has no delegation tokens")
+    expire = ExpireDelegationTokenRequest(hmac=answer.hmac, expiry_time_period_ms=-1)
+
+    async def remove() -> None:
+        await server.ask_controller(expire)
+
+    server.remove_afterwards("a delegation token", remove)
     name = login.username if login is not None else ""
     end = answer.issue_timestamp_ms + _LIFETIME_MS
     expected = {
@@ -153,12 +159,6 @@ async def _token(server: Server, version: int) -> Any:
         "hmac": FILLED,
     }
     expect_whole(answer, expected, version)
-    expire = ExpireDelegationTokenRequest(hmac=answer.hmac, expiry_time_period_ms=-1)
-
-    async def remove() -> None:
-        await server.ask_controller(expire)
-
-    server.remove_afterwards("a delegation token", remove)
     return answer
 
 
