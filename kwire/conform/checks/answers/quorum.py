@@ -233,10 +233,6 @@ async def _(server: Server) -> None:
         expect_whole(whole, expected, version)
 
 
-def _times(state: described.ReplicaState) -> tuple[int, int]:
-    return state.last_fetch_timestamp, state.last_caught_up_timestamp
-
-
 def _replica(state: described.ReplicaState, end: int) -> described.ReplicaState:
     """Return what may be told of a replica from then on: its offset and times do not go back."""
     latest = time.time_ns() // 1_000_000 + _CLOCKS_MS
@@ -263,16 +259,23 @@ def _observers(before: DescribedQuorum, came: Any, end: int) -> Any:
 
 
 def _expect_brokers(quorum: DescribedQuorum) -> None:
-    """Demand that each broker that Metadata has follows the log, or leads; and an epoch above 0."""
+    """Demand an epoch, voters that are named once, and brokers that all follow the log."""
     expect(quorum.epoch > 0, "an epoch above 0", quorum.epoch)
+    ids = [voter.replica_id for voter in quorum.partition.current_voters]
+    expect(len({*ids}) == len(ids), "no voter twice", ids)
     if quorum.server.target.role is ServerRole.BROKER:
+        watermark = quorum.partition.high_watermark
+        expect(watermark > 0, "a high watermark above 0", watermark)
         parts = (*quorum.partition.current_voters, *quorum.partition.observers)
         replicas = {part.replica_id: part for part in parts}
         dated = quorum.connection.version_for(described.DescribeQuorumRequest()) >= _WITH_TIMES
         for id in quorum.server.target.nodes:
             expect(id in replicas, f"replica {id}", sorted(replicas))
-            values = replicas[id].log_end_offset, *_times(replicas[id])[: 2 * dated]
-            expect(min(values) > 0, f"offset and times of replica {id} above 0", values)
+            part = replicas[id]
+            values = [part.log_end_offset]
+            values += [part.last_fetch_timestamp, part.last_caught_up_timestamp] if dated else []
+            values += [part.replica_directory_id.int] if quorum.leader_directory.int else []
+            expect(min(values) > 0, f"offset, times and directory of replica {id}", values)
 
 
 @SECTION.check(9, schema("DescribeQuorumResponse"))

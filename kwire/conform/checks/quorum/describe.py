@@ -43,6 +43,11 @@ def _topics(response: DescribeQuorumResponse) -> str:
     return ", ".join(f"topic {topic.topic_name!r}" for topic in response.topics)
 
 
+def _other_partitions(response: DescribeQuorumResponse) -> str:
+    indexes = [part.partition_index for topic in response.topics for part in topic.partitions]
+    return ", ".join(f"partition {index}" for index in indexes if index != 1)
+
+
 @in_each_version(DescribeQuorumRequest)
 async def _versions(server: Server, version: int) -> None:
     connection = await server.active_controller()
@@ -132,7 +137,9 @@ SECTION[8] = leader_exchange(
     "Another partition of the metadata log gets",
     kip(595, "DescribeQuorum"),
     send=lambda quorum: _of(METADATA_TOPIC, 1),
-    expect=answers(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    expect=answers(
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text="for partition 1", lacks=_other_partitions
+    ),
     role=ServerRole.ANY,
 )
 SECTION[9] = leader_exchange(
