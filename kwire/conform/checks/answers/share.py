@@ -260,9 +260,9 @@ async def _share_coordinator(server: Server, key: str) -> CheckedConnection:
 async def _(server: Server) -> None:
     """The state of a share group's partition is written, read, summed up and deleted."""
     (await server.connection()).demand(initialized.InitializeShareGroupStateRequest)
-    topic_id = await server.topic_id(await server.topic())
+    topic_id = await server.topic_id(await server.topic(2))
     group = server.name()
-    coordinator = await _share_coordinator(server, f"{group}:{kafka_uuid(topic_id)}:0")
+    coordinator = await _share_coordinator(server, f"{group}:{kafka_uuid(topic_id)}:1")
     start: dict[str, Any] = {"state_epoch": _EPOCH, "start_offset": _START}
     leader: dict[str, Any] = {"leader_epoch": _LEADER_EPOCH}
     count: dict[str, Any] = {"delivery_complete_count": 2}
@@ -282,8 +282,9 @@ async def _(server: Server) -> None:
         (_DELETE, {}, {}),
     ):
         request, topic, partition, response, result, partition_result = api
-        topics = [topic(topic_id=topic_id, partitions=[partition(**asked)])]
-        results = [result(topic_id=topic_id, partitions=[partition_result(**answered)])]
+        topics = [topic(topic_id=topic_id, partitions=[partition(partition=1, **asked)])]
+        parts = [partition_result(partition=1, **answered)]
+        results = [result(topic_id=topic_id, partitions=parts)]
         expected = response(results=results)
         await expect_in_each_version(coordinator, request(group_id=group, topics=topics), expected)
 
