@@ -188,6 +188,8 @@ async def _(server: Server) -> None:
     """DeleteGroups answers each group once, in every version."""
     offsets = await new_offsets(server)
     missing = server.name()
+    while (await server.coordinator(missing)).peer != offsets.connection.peer:
+        missing = server.name()
     results = [
         {"group_id": offsets.group},
         {"group_id": missing, "error_code": ErrorCode.GROUP_ID_NOT_FOUND},

@@ -106,8 +106,8 @@ async def _(server: Server) -> None:
 @SECTION.broker_check(3, schema("WriteTxnMarkersResponse"))
 async def _(server: Server) -> None:
     """WriteTxnMarkers answers each partition of each marker once, in every version."""
-    connection = await server.connection()
     names = (await server.topic(), server.name())
+    leader = await server.leader(names[0])
     opened = await transactional_producer(server, topic=names[0])
     await opened.begin()
     await opened.producer.append(0)
@@ -129,7 +129,7 @@ async def _(server: Server) -> None:
     ]
     result = marked.WritableTxnMarkerResult(producer_id=numbers["producer_id"], topics=results)
     expected = marked.WriteTxnMarkersResponse(markers=[result])
-    await expect_in_each_version(connection, request, expected)
+    await expect_in_each_version(leader, request, expected)
 
 
 @SECTION.broker_check(4, schema("TxnOffsetCommitResponse"))
