@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic, some_broker
-from kwire.conform.expectation import expect_equal, expect_error
+from kwire.conform.expectation import expect_equal, expect_error, first_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, ServerRole, kip, schema
 from kwire.conform.whole_answer import (
@@ -41,7 +41,14 @@ async def _topic(server: Server) -> str:
     return topic.name
 
 
-@SECTION.broker_check(1, schema("DescribeConfigsResponse"))
+async def _until_known(server: Server, request: DescribeConfigsRequest) -> None:
+    async def known() -> bool:
+        return not first_error(await server.ask(request))
+
+    await server.wait_for("the topic", known)
+
+
+@SECTION.check(1, schema("DescribeConfigsResponse"), needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """DescribeConfigs tells of each key its value, its sources and its type, in every version."""
     name = await _topic(server)
@@ -78,6 +85,7 @@ async def _(server: Server) -> None:
         include_documentation=True,
     )
     expected = {"results": [result]}
+    await _until_known(server, request)
     await expect_in_each_version(await server.connection(), request, expected)
 
 

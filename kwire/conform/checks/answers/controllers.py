@@ -6,7 +6,8 @@ from typing import Any
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.partitions.own_partition import own_partition
-from kwire.conform.metadata_log import read_log
+from kwire.conform.expectation import expect_equal
+from kwire.conform.metadata_log import FetchedLog, read_log
 from kwire.conform.own_broker import OwnBroker
 from kwire.conform.quorum import OTHER_DIRECTORY
 from kwire.conform.server import Server
@@ -29,20 +30,22 @@ _BY_ID, _WITH_EPOCHS = 2, 3
 @SECTION.check(1, schema("AlterPartitionResponse"), role=_CONTROLLER, needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """AlterPartition has the partition as it then is, in every version by id."""
-    own = await own_partition(server)
+    brokers = [(await OwnBroker.register(server)).id for _ in range(2)]
+    own = await own_partition(server, *brokers)
     connection = await server.active_controller()
     for version in connection.offered(altered.AlterPartitionRequest):
         if version >= _BY_ID:
-            request = own.alter()
+            isr = (own.state.leader,)
+            request = own.alter(isr=isr)
             if version < _WITH_EPOCHS:
                 [part] = request.topics[0].partitions
-                part.new_isr, part.new_isr_with_epochs = tuple(own.state.isr), []
+                part.new_isr, part.new_isr_with_epochs = isr, []
             answer = await connection.ask(request, version)
             own = await own.read()
             expected = altered.ResponsePartitionData(
                 leader_id=own.state.leader,
                 leader_epoch=own.state.leader_epoch,
-                isr=tuple(own.state.isr),
+                isr=isr,
                 leader_recovery_state=own.state.leader_recovery_state,
                 partition_epoch=own.state.partition_epoch,
             )
@@ -112,6 +115,7 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """ControllerRegistration of a controller as it is registered is accepted."""
     log = await read_log(server)
+    before = _registrations(log)
     for known in log.image.cluster.controllers.values():
         record: Any = known.record().record
         request = registered.ControllerRegistrationRequest(
@@ -137,3 +141,8 @@ async def _(server: Server) -> None:
         )
         expected = registered.ControllerRegistrationResponse()
         await expect_in_each_version(log.quorum.connection, request, expected)
+    expect_equal("registrations", _registrations(await read_log(server)), before)
+
+
+def _registrations(log: FetchedLog) -> dict[int, Any]:
+    return {id: known.record() for id, known in log.image.cluster.controllers.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from random import randrange
 from typing import Any
 
 from kwire.codec.declaration import Request, Response
@@ -18,9 +19,15 @@ from kwire.conform.checks.quorum.requests import (
 )
 from kwire.conform.expectation import expect, expect_error
 from kwire.conform.metadata_log import fetch, fetch_snapshot, latest_snapshot
-from kwire.conform.quorum import OTHER_CLUSTER, DescribedQuorum, describe_quorum
+from kwire.conform.quorum import (
+    NOBODY,
+    OTHER_CLUSTER,
+    OTHER_DIRECTORY,
+    DescribedQuorum,
+    describe_quorum,
+)
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ServerRole, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, kip, schema
 from kwire.conform.whole_answer import (
     ANYTHING,
     expect_whole,
@@ -89,9 +96,10 @@ def _ids(quorum: DescribedQuorum) -> dict[str, Any]:
 
 
 def _endpoint(quorum: DescribedQuorum) -> dict[str, Any]:
-    """Return the leader's endpoint; DescribeQuorum names it where the other APIs do."""
-    listeners = quorum.listeners.get(quorum.leader_id)
-    return {"host": listeners[0].host, "port": listeners[0].port} if listeners else {}
+    """Return the leader's endpoint, at any listener; DescribeQuorum names it where others do."""
+    if not (at := quorum.listeners.get(quorum.leader_id)):
+        return {}
+    return {"host": one_of(*(end.host for end in at)), "port": one_of(*(end.port for end in at))}
 
 
 def _node(quorum: DescribedQuorum) -> dict[str, Any]:
@@ -218,7 +226,7 @@ async def _(server: Server) -> None:
     id = await latest_snapshot(quorum)
     for version in quorum.connection.offered(snapshots.FetchSnapshotRequest):
         request = of_version(fetch_snapshot(quorum, id, position=1), version)
-        whole = await quorum.connection.ask(request.replace(max_bytes=_BEYOND), version)
+        whole = await quorum.connection.ask(request, version)
         size = len(whole.topics[0].partitions[0].unaligned_records) + 1
         part = snapshots.ResponsePartitionSnapshot(
             snapshot_id=id,
@@ -293,9 +301,47 @@ async def _(server: Server) -> None:
         part = described.ResponsePartitionData(
             **_ids(before),
             high_watermark=_between(before.partition.high_watermark, end),
-            current_voters=[_replica(voter, end) for voter in before.partition.current_voters],
+            current_voters=[_replica(voter, end) for voter in before.voters.values()],
             observers=_observers(before, answer.topics[0].partitions[0], end),
         )
         topic = described.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
         expected = described.DescribeQuorumResponse(topics=[topic], nodes=nodes)
         expect_whole(answer, expected, version)
+
+
+@SECTION.check(
+    10, schema("DescribeQuorumResponse", "Observers"), role=_CONTROLLER, needs=Need.THROW_AWAY
+)
+async def _(server: Server) -> None:
+    """A replica that fetches at the log's end is an observer that has caught up, from then on."""
+    replica_id, offset, now = NOBODY + randrange(_LATER), 0, 0
+
+    async def has_caught_up() -> bool:
+        nonlocal offset, now
+        quorum = await describe_quorum(server)
+        quorum.connection.demand(fetched.FetchRequest, _WITH_ENDPOINTS)
+        offset = _end(quorum)
+        now = quorum.voters[quorum.leader_id].last_fetch_timestamp
+        key = {"last_fetched_epoch": quorum.epoch, "replica_directory_id": OTHER_DIRECTORY}
+        request = fetch(quorum, offset, **key)
+        state = fetched.ReplicaState(replica_id=replica_id)
+        answer = await server.ask(request.replace(replica_state=state), _WITH_ENDPOINTS)
+        expect_error(answer, ErrorCode.NONE)
+        return not answer.responses[0].partitions[0].records
+
+    await server.wait_for("a fetch at the log's end", has_caught_up)
+    fetched_at = _between(now - _LATELY_MS, now + _LATELY_MS)
+    state = described.ReplicaState(
+        replica_id=replica_id,
+        replica_directory_id=OTHER_DIRECTORY,
+        log_end_offset=offset,
+        last_fetch_timestamp=fetched_at,
+        last_caught_up_timestamp=fetched_at,
+    )
+    connection = await server.active_controller()
+    for version in connection.offered(described.DescribeQuorumRequest):
+        answer = await connection.ask(quorum_request(), version)
+        [topic] = answer.topics
+        [part] = topic.partitions
+        part = part.replace(observers=including(state))
+        expect_whole(answer, answer.replace(topics=[topic.replace(partitions=[part])]), version)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from kwire.codec.declaration import Request
 from kwire.conform.check import Check, CheckSection, gets, scenario
 from kwire.conform.checks.partitions.own_partition import OwnPartition, own_pair, own_partition
 from kwire.conform.expectation import expect_equal, expect_error
@@ -13,6 +12,7 @@ from kwire.conform.quorum import NOBODY
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, SentenceSource, ServerRole, guide, kafka, kip
 from kwire.error_codes import ErrorCode
+from kwire.messages.a56_alter_partition import AlterPartitionRequest
 
 SECTION = CheckSection(
     "partitions/kip-841/alter-partition", "Changes of the ISR that a controller refuses"
@@ -25,12 +25,20 @@ _RECOVERING = 1
 
 
 def _refused(
-    sentence: str, source: SentenceSource, send: Callable[[OwnPartition], Request], *codes: int
+    sentence: str,
+    source: SentenceSource,
+    send: Callable[[OwnPartition], AlterPartitionRequest],
+    *codes: int,
 ) -> Check:
     @scenario(gets(sentence, *codes), source, role=ServerRole.CONTROLLER, needs=Need.RESOURCES)
     async def run(server: Server) -> None:
         partition = await own_partition(server)
-        expect_error(await server.ask(send(partition), 3), *codes)
+        request = send(partition)
+        answer = await server.ask(request, 3)
+        expect_error(answer, *codes)
+        came = [part.partition_index for topic in answer.topics for part in topic.partitions]
+        if came:
+            expect_equal("indexes", came, [request.topics[0].partitions[0].partition_index])
 
     return run
 

@@ -25,4 +25,7 @@ BREAKS: dict[int, Break] = {
         sets("topics[0].partitions[0].high_watermark", 0),
         only_for=0,
     ),
+    10: changes(
+        DescribeQuorumRequest, sets("topics[0].partitions[0].observers[*].log_end_offset", -1)
+    ),
 }
