@@ -18,7 +18,7 @@ from kwire.conform.checks.quorum.requests import (
     vote,
 )
 from kwire.conform.expectation import expect, expect_error
-from kwire.conform.metadata_log import fetch, fetch_snapshot, latest_snapshot
+from kwire.conform.metadata_log import fetch, fetch_partition, fetch_snapshot, latest_snapshot
 from kwire.conform.quorum import (
     NOBODY,
     OTHER_CLUSTER,
@@ -180,9 +180,15 @@ def _end(quorum: DescribedQuorum) -> int:
     return quorum.voters[quorum.leader_id].log_end_offset
 
 
+def _starts(quorum: DescribedQuorum, is_whole: bool) -> tuple[int, int]:
+    """Return the first and last offset at which the log may start. is_whole: it begins with 0."""
+    return (0, 0) if is_whole else (1, quorum.partition.high_watermark)
+
+
 async def _fetch(server: Server, version: int, beyond: int, later: int) -> None:
     """Fetch so far beyond the log's end, in an epoch so much later, and demand the whole answer."""
     before = await describe_quorum(server)
+    is_whole = bool((await fetch_partition(before)).records)
     epoch = before.epoch + later
     request = fetch(
         before, _end(before) + beyond, last_fetched_epoch=before.epoch, current_leader_epoch=epoch
@@ -195,7 +201,7 @@ async def _fetch(server: Server, version: int, beyond: int, later: int) -> None:
         error_code=ErrorCode.UNKNOWN_LEADER_EPOCH if later else ErrorCode.NONE,
         high_watermark=ANYTHING if later else watermark,
         last_stable_offset=ANYTHING,
-        log_start_offset=ANYTHING if later else _between(0, before.partition.high_watermark),
+        log_start_offset=ANYTHING if later else _between(*_starts(before, is_whole)),
         diverging_epoch=fetched.EpochEndOffset(epoch=before.epoch, end_offset=end)
         if beyond
         else None,

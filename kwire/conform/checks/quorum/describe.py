@@ -126,11 +126,6 @@ async def _(server: Server) -> None:
         expect(usable and usable == listeners, f"usable listeners of {node_id}", listeners)
 
 
-def _no_index_of_1(response: DescribeQuorumResponse) -> str:
-    indexes = [part.partition_index for topic in response.topics for part in topic.partitions]
-    return "" if indexes == [1] else f"with the indexes {indexes}"
-
-
 SECTION[7] = leader_exchange(
     "A topic without a quorum gets",
     kip(595, "DescribeQuorum"),
