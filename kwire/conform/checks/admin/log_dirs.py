@@ -54,15 +54,6 @@ async def _(server: Server) -> None:
     expect(names and all(names), "directories", names)
 
 
-@SECTION.broker_check(2, _DIRECTORIES)
-async def _(server: Server) -> None:
-    """A partition with records lies in one directory, and has a size."""
-    log = await new_log(server)
-    await log.append()
-    sizes = _sizes(await _describe(log, log.topic), log.topic)
-    expect(len(sizes) == 1 and sizes[0] > 0, "one size of more than 0 bytes", sizes)
-
-
 @SECTION.broker_check(3, _DIRECTORIES)
 async def _(server: Server) -> None:
     """A topic that does not exist is left out, without an error."""

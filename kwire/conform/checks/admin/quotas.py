@@ -79,11 +79,6 @@ async def _quotas(server: Server, user: str) -> list[tuple[str, float]]:
     return [(value.key, value.value) for entry in answer.entries or () for value in entry.values]
 
 
-SECTION[1] = _bad_filter(
-    "A filter on a type of entity that does not exist gets",
-    ErrorCode.UNSUPPORTED_VERSION,
-    ("planet", _EXACT, "x"),
-)
 SECTION[2] = _bad_filter(
     "A filter on a type without a name gets", ErrorCode.INVALID_REQUEST, ("", _EXACT, "x")
 )

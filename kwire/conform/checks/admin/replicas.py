@@ -71,12 +71,6 @@ async def _(server: Server) -> Any:
     return await _reassign(server, server.name(), replicas=(_ABSENT,))
 
 
-SECTION[3] = _refused_move(
-    "A partition that does not exist gets",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    partition_index=7,
-    replicas=(1,),
-)
 SECTION[4] = _refused_move(
     "Replicas on a broker that does not exist get",
     ErrorCode.INVALID_REPLICA_ASSIGNMENT,
@@ -97,9 +91,6 @@ async def _(server: Server) -> Any:
 
 
 SECTION[7] = _refused_move("No replicas get", ErrorCode.INVALID_REPLICA_ASSIGNMENT, replicas=())
-SECTION[8] = _refused_move(
-    "Cancelling a reassignment that does not exist gets", ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
-)
 
 
 @SECTION.check(9, _MOVES, needs=Need.RESOURCES)
@@ -123,24 +114,11 @@ async def _(server: Server) -> Any:
     return await _elect(server, server.name())
 
 
-@SECTION.refuses(11, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, needs=Need.RESOURCES)
+@SECTION.refuses(13, _ELECTIONS, ErrorCode.ELECTION_NOT_NEEDED, needs=Need.RESOURCES)
 async def _(server: Server) -> Any:
-    """An election of a partition that does not exist gets"""
-    return await _elect(server, await _topic(server), 7)
-
-
-def _not_needed(sentence: str, kind: int) -> Check:
-    @scenario(gets(sentence, ErrorCode.ELECTION_NOT_NEEDED), _ELECTIONS, needs=Need.RESOURCES)
-    async def check(server: Server) -> None:
-        (await server.connection()).demand_since(ElectLeadersRequest, 1)
-        answer = await _elect(server, await _topic(server), kind=kind)
-        expect_error(answer, ErrorCode.ELECTION_NOT_NEEDED)
-
-    return check
-
-
-SECTION[12] = _not_needed("If the preferred replica leads, its election gets", _PREFERRED)
-SECTION[13] = _not_needed("If there is a leader, an unclean election gets", _UNCLEAN)
+    """If there is a leader, an unclean election gets"""
+    (await server.connection()).demand_since(ElectLeadersRequest, 1)
+    return await _elect(server, await _topic(server), kind=_UNCLEAN)
 
 
 @SECTION.refuses(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import Check, CheckSection, gets, scenario
-from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.expectation import expect, expect_error
 from kwire.conform.quorum import SCRAM, demand_metadata_version
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import ServerRole, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a50_describe_user_scram_credentials import (
-    CredentialInfo,
     DescribeUserScramCredentialsRequest,
     UserName,
 )
@@ -74,23 +73,11 @@ def _refused(sentence: str, code: int, **fields: Any) -> Check:
     return check
 
 
-@SECTION.refuses(1, _DESCRIBE, ErrorCode.RESOURCE_NOT_FOUND, role=ServerRole.BROKER)
-async def _(server: Server) -> Any:
-    """A user without credentials gets"""
-    return await _describe(server, server.name())
-
-
 @SECTION.refuses(2, _DESCRIBE, ErrorCode.DUPLICATE_RESOURCE, role=ServerRole.BROKER)
 async def _(server: Server) -> Any:
     """A user that stands twice in a request gets"""
     name = server.name()
     return await _describe(server, name, name)
-
-
-@SECTION.refuses(3, _ALTER, ErrorCode.RESOURCE_NOT_FOUND)
-async def _(server: Server) -> Any:
-    """Deleting a credential that does not exist gets"""
-    return await _delete(server, server.name())
 
 
 @SECTION.refuses(4, _ALTER, ErrorCode.UNACCEPTABLE_CREDENTIAL)
@@ -125,21 +112,6 @@ SECTION[8] = _refused(
 async def _(server: Server) -> Any:
     """An unknown mechanism is reported before too few iterations."""
     return await _upsert(server, server.name(), mechanism=_NO_MECHANISM, iterations=1)
-
-
-@SECTION.broker_check(10, _DESCRIBE)
-async def _(server: Server) -> None:
-    """A credential is described by mechanism and iterations."""
-    name = server.name()
-    expect_error(await _upsert(server, name), ErrorCode.NONE)
-
-    async def found() -> Any:
-        answer = await _describe(server, name)
-        expect_error(answer, ErrorCode.NONE, ErrorCode.RESOURCE_NOT_FOUND)
-        return answer.results[0].credential_infos or None
-
-    infos = await server.wait_for("the credential", found)
-    expect_equal("credentials", infos, [CredentialInfo(mechanism=_SHA_256, iterations=_ITERATIONS)])
 
 
 @SECTION.broker_check(11, _DESCRIBE)

@@ -47,7 +47,7 @@ from kwire.messages import (
 
 SECTION = CheckSection("answers/groups", "Groups and their offsets")
 
-_OFFSET, _METADATA = 5, "kwire"
+_OFFSET, _METADATA = 5, "kwire é"
 _BOTH = (0, 1)
 _IN_KAFKA = 1
 """The first version of OffsetCommit and OffsetFetch for offsets that are not in ZooKeeper."""

@@ -10,7 +10,6 @@ from kwire.conform.quorum import KNOWN_CONTROLLERS, demand_metadata_version
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import ServerRole, kip, schema
 from kwire.error_codes import ErrorCode
-from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 
 SECTION = CheckSection("cluster/describe", "DescribeCluster")
@@ -25,18 +24,6 @@ async def _describe(server: Server, **fields: Any) -> Any:
         request.endpoint_type = _CONTROLLERS
         await demand_metadata_version(await server.connection(), KNOWN_CONTROLLERS)
     return await server.ask(request)
-
-
-@SECTION.check(1, kip(700, "Public Interfaces"), role=ServerRole.BROKER)
-async def _(server: Server) -> None:
-    """A broker names the brokers and the cluster id that Metadata has."""
-    answer = await _describe(server)
-    expect_error(answer, ErrorCode.NONE)
-    known = await server.ask(MetadataRequest(topics=[]))
-    brokers = sorted((broker.broker_id, broker.host, broker.port) for broker in answer.brokers)
-    expected = sorted((broker.node_id, broker.host, broker.port) for broker in known.brokers)
-    expect_equal("brokers", brokers, expected)
-    expect_equal("cluster id", answer.cluster_id, known.cluster_id)
 
 
 @SECTION.check(2, schema("DescribeClusterResponse", "EndpointType"))

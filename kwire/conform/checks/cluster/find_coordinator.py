@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import CheckSection
-from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ConformanceVerdict, Need, ServerRole, kafka, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
@@ -101,12 +101,3 @@ async def _(server: Server) -> Any:
     """From v6 on a share group's key that is no group, topic and partition gets"""
     # 3.9.1 offers v6, but has no coordinator of share groups unless it is asked to
     return await _find(server, server.name(), kind=_SHARE, version=6)
-
-
-@SECTION.check(9, kafka("FindCoordinatorResponse.prepareErrorResponse"), role=_BROKER)
-async def _(server: Server) -> None:
-    """An answer with an error has neither node nor address."""
-    part = (await _find(server, server.name(), kind=_SHARE)).coordinators[0]
-    expect_error(part, ErrorCode.INVALID_REQUEST)
-    came = (part.node_id, part.host, part.port)
-    expect_equal("node, host, port", came, (-1, "", -1), otherwise=ConformanceVerdict.DIFFERS)

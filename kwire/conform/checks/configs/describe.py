@@ -14,7 +14,6 @@ from kwire.conform.vocabulary import (
     SentenceSource,
     ServerRole,
     Skipped,
-    guide,
     kafka,
     kip,
     schema,
@@ -80,13 +79,6 @@ async def _known(server: Server, name: str) -> None:
     await server.wait_for(f"configurations of {name}", found)
 
 
-SECTION[1] = _refused(
-    "A topic that does not exist gets",
-    guide("Error Codes"),
-    ResourceType.TOPIC,
-    "",
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-)
 SECTION[2] = _refused(
     "A name that no topic can have gets",
     kafka("Topic.validate"),

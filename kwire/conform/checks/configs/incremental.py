@@ -93,12 +93,6 @@ async def _becomes(server: Server, topic: str, value: str, key: str = "retention
     await server.wait_for(f"{key}={value} of {topic}", is_there)
 
 
-@SECTION.refuses(1, guide("Error Codes"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-async def _(server: Server) -> Any:
-    """A topic that does not exist gets"""
-    return await _alter(server, _resource(server.name(), _Change(_SET, "1000")))
-
-
 @SECTION.refuses(
     2,
     kafka("ConfigurationControlManager.validateAlterConfig"),

@@ -8,23 +8,19 @@ from kwire.conform.check import CheckSection, broker_scenario
 from kwire.conform.checks.groups.member import (
     MEMBER_ID_FIRST,
     METADATA,
-    PROTOCOL,
-    TYPE,
     new_member,
     second_member,
     stable_member,
 )
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import guide, kafka, kip, schema
+from kwire.conform.vocabulary import guide, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a11_join_group import JoinGroupRequest, JoinGroupRequestProtocol
 
 SECTION = CheckSection("groups/join", "JoinGroup of classic groups")
 
 _CODES = guide("Error Codes")
-_WITH_TYPE = 7
-"""The first version whose answer has the protocol type (KIP-559)."""
 
 
 def _refuses(
@@ -47,9 +43,6 @@ SECTION[3] = _refuses(
     ErrorCode.INVALID_SESSION_TIMEOUT,
     differs=(ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED),  # it may be the greatest allowed
     session_timeout_ms=2**31 - 1,
-)
-SECTION[4] = _refuses(
-    "A member id that no member was given", ErrorCode.UNKNOWN_MEMBER_ID, member_id="nobody"
 )
 SECTION[5] = _refuses(
     "A member without protocols", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, protocols=[]
@@ -95,26 +88,6 @@ async def _(server: Server) -> None:
 
     await server.wait_for("the given id accepted", joins)
     expect_equal("member id", member.member_id, given[-1])
-
-
-@SECTION.broker_check(10, schema("JoinGroupResponse", "Members"))
-async def _(server: Server) -> None:
-    """The first member leads, and learns of all members with their metadata."""
-    member = await new_member(server)
-    answer = await member.joined()
-    expect_equal("leader", answer.leader, member.member_id)
-    expect(answer.generation_id >= 0, "a generation of 0 or more", answer.generation_id)
-    members = [(other.member_id, other.metadata) for other in answer.members]
-    expect_equal("members", members, [(member.member_id, METADATA)])
-    expect_equal("protocol", answer.protocol_name, PROTOCOL)
-
-
-@SECTION.broker_check(11, kip(559))
-async def _(server: Server) -> None:
-    """From v7 on the answer has the protocol type."""
-    member = await new_member(server)
-    member.connection.demand(JoinGroupRequest, _WITH_TYPE)
-    expect_equal("protocol type", (await member.joined()).protocol_type, TYPE)
 
 
 @SECTION.broker_check(12, kafka("GroupMetadataManager.classicGroupJoin"))

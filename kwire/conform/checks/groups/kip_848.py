@@ -34,7 +34,6 @@ SECTION = CheckSection("groups/kip-848", "Consumer groups, whose coordinator ass
 
 _HEARTBEAT = kip(848, "ConsumerGroupHeartbeat API")
 _DESCRIBE = kip(848, "ConsumerGroupDescribe API")
-_ASSIGNOR = "uniform"
 _OWN_ID = 1
 """The first version in which a member brings its own id, and may subscribe by a pattern."""
 _WITH_EPOCH = 9
@@ -229,33 +228,6 @@ async def _(server: Server) -> Any:
     member = await new_consumer(server)
     member.connection.demand(ConsumerGroupHeartbeatRequest, _OWN_ID)
     return await member.join(subscribed_topic_regex="(")
-
-
-@SECTION.broker_check(27, _DESCRIBE)
-async def _(server: Server) -> None:
-    """ConsumerGroupDescribe returns epochs, assignor, members and partitions."""
-    member = await new_consumer(server)
-    await member.joined(server_assignor=_ASSIGNOR)
-    await member.owns(1)
-    await member.beat()
-    group = await describe_consumers(member.connection, member.group)
-    expect_error(group, ErrorCode.NONE)
-    expect_equal("state", group.group_state, "Stable")
-    epochs = (group.group_epoch, group.assignment_epoch)
-    expect_equal("epochs", epochs, (member.epoch, member.epoch))
-    expect_equal("assignor", group.assignor_name, _ASSIGNOR)
-    described = [(m.member_id, m.member_epoch, m.subscribed_topic_names) for m in group.members]
-    expect_equal("members", described, [(member.member_id, member.epoch, member.topics)])
-    parts = [(t.topic_name, t.partitions) for t in group.members[0].assignment.topic_partitions]
-    expect_equal("partitions", parts, [(member.topics[0], (0,))])
-
-
-@SECTION.broker_refuses(28, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)
-async def _(server: Server) -> Any:
-    """ConsumerGroupDescribe of an unknown group gets"""
-    name = server.name()
-    coordinator = await server.coordinator(name)
-    return await describe_consumers(coordinator, name)
 
 
 @SECTION.broker_refuses(29, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)

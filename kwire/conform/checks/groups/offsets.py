@@ -53,14 +53,6 @@ async def _(server: Server) -> None:
     expect_equal("offset", (await offsets.fetched()).committed_offset, 3)
 
 
-@SECTION.broker_check(3, schema("OffsetFetchResponse", "Metadata"))
-async def _(server: Server) -> None:
-    """OffsetFetch returns the metadata of a commit unchanged."""
-    offsets = await new_offsets(server)
-    await offsets.commit(5, metadata="kwire é")
-    expect_equal("metadata", (await offsets.fetched()).metadata, "kwire é")
-
-
 @SECTION.broker_check(4, kafka("OffsetAndMetadata.fromRequest"))
 async def _(server: Server) -> None:
     """OffsetFetch returns null metadata as an empty string."""
@@ -89,13 +81,6 @@ async def _(server: Server) -> None:
     offsets.connection.demand(OffsetCommitRequest, _WITH_EPOCH)
     await offsets.commit(5, committed_leader_epoch=0)
     expect_equal("epoch", (await offsets.fetched()).committed_leader_epoch, 0)
-
-
-@SECTION.broker_refuses(7, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-async def _(server: Server) -> Any:
-    """A commit for an unknown topic gets"""
-    offsets = await new_offsets(server)
-    return await offsets.commit(5, topic=server.name())
 
 
 @SECTION.broker_refuses(8, _CODES, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -199,16 +184,6 @@ async def _(server: Server) -> None:
     answer = await first.connection.ask_coordinator(OffsetFetchRequest(groups=groups), FETCH_GROUPS)
     topics = {group.group_id: len(group.topics) for group in answer.groups}
     expect_equal("topics of the groups", topics, {first.group: 1, name: 0})
-
-
-@SECTION.broker_check(19, kip(848))
-async def _(server: Server) -> None:
-    """From v10 on offsets are committed and fetched by topic id."""
-    offsets = await new_offsets(server)
-    offsets.connection.demand(OffsetFetchRequest, FETCH_IDS)
-    expect_error(await offsets.commit(5, version=_BY_ID), ErrorCode.NONE)
-    partition = await offsets.fetched(version=FETCH_IDS)
-    expect_equal("offset", partition.committed_offset, 5)
 
 
 @SECTION.broker_refuses(20, kip(848), ErrorCode.UNKNOWN_TOPIC_ID)

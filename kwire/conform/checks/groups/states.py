@@ -7,10 +7,6 @@ from typing import Any
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.committed import new_offsets
 from kwire.conform.checks.groups.member import (
-    ASSIGNMENT,
-    METADATA,
-    PROTOCOL,
-    TYPE,
     ClassicMember,
     new_member,
     stable_member,
@@ -26,8 +22,6 @@ from kwire.messages.a42_delete_groups import DeleteGroupsRequest
 SECTION = CheckSection("groups/states", "Descriptions, lists and deletion of groups")
 
 _DESCRIBE = schema("DescribeGroupsResponse", "GroupState")
-_NOT_FOUND = 6
-"""The first version of DescribeGroups that says that there is no such group (KIP-1043)."""
 _STATES, _TYPES = 4, 5
 """The first versions of ListGroups with these filters (KIP-518, KIP-848)."""
 
@@ -36,20 +30,6 @@ async def _describe(server: Server, group: str, version: int | None = None) -> A
     coordinator = await server.coordinator(group)
     answer = await coordinator.ask_coordinator(DescribeGroupsRequest(groups=(group,)), version)
     return answer.groups[0]
-
-
-@SECTION.broker_check(1, kip(1043))
-async def _(server: Server) -> None:
-    """Up to v5 a group that does not exist is Dead, without an error."""
-    described = await _describe(server, server.name(), _NOT_FOUND - 1)
-    expect_error(described, ErrorCode.NONE)
-    expect_equal("state", described.group_state, "Dead")
-
-
-@SECTION.broker_refuses(2, kip(1043), ErrorCode.GROUP_ID_NOT_FOUND)
-async def _(server: Server) -> Any:
-    """From v6 on a group that does not exist gets"""
-    return await _describe(server, server.name(), _NOT_FOUND)
 
 
 @SECTION.broker_check(3, _DESCRIBE)
@@ -61,19 +41,6 @@ async def _(server: Server) -> None:
     expect_error(described, ErrorCode.NONE)
     expect_equal("state", described.group_state, "Empty")
     expect_equal("members", described.members, [])
-
-
-@SECTION.broker_check(4, _DESCRIBE)
-async def _(server: Server) -> None:
-    """A stable group is described with its protocol and its members."""
-    member = await stable_member(server)
-    described = await _describe(server, member.group)
-    expect_equal("state", described.group_state, "Stable")
-    expect_equal("protocol", (described.protocol_type, described.protocol_data), (TYPE, PROTOCOL))
-    members = [(m.member_id, m.client_id) for m in described.members]
-    expect_equal("members", members, [(member.member_id, member.connection.client_id)])
-    content = [(m.member_metadata, m.member_assignment) for m in described.members]
-    expect_equal("metadata and assignment", content, [(METADATA, ASSIGNMENT)])
 
 
 @SECTION.broker_check(5, _DESCRIBE)
@@ -99,15 +66,6 @@ async def _listed(member: ClassicMember, version: int | None = None, **filters: 
     answer = await member.connection.ask(ListGroupsRequest(**filters), version)
     expect_error(answer, ErrorCode.NONE)
     return next((group for group in answer.groups if group.group_id == member.group), None)
-
-
-@SECTION.broker_check(7, schema("ListGroupsResponse", "Groups"))
-async def _(server: Server) -> None:
-    """ListGroups has every group of the broker, with its protocol type."""
-    member = await stable_member(server)
-    group = await _listed(member)
-    expect(group, "the group in the list", "none")
-    expect_equal("protocol type", group.protocol_type, TYPE)
 
 
 @SECTION.broker_check(8, kip(518))

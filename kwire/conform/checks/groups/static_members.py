@@ -11,13 +11,10 @@ from kwire.conform.server import Server
 from kwire.conform.vocabulary import kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a13_leave_group import LeaveGroupRequest
-from kwire.messages.a15_describe_groups import DescribeGroupsRequest
 
 SECTION = CheckSection("groups/kip-345", "Static members of classic groups")
 
 _INSTANCE = "instance-1"
-_DESCRIBED = 4
-"""The first version of DescribeGroups with instance ids."""
 _PROPOSED = kip(345, "Proposed Changes")
 
 
@@ -81,14 +78,3 @@ async def _(server: Server) -> None:
     member.connection.demand(LeaveGroupRequest, LEAVE_MANY)
     answer = await member.leave(member_id="", group_instance_id="instance-2")
     expect_equal("errors", [m.error_code for m in answer.members], [ErrorCode.UNKNOWN_MEMBER_ID])
-
-
-@SECTION.broker_check(8, _PROPOSED)
-async def _(server: Server) -> None:
-    """DescribeGroups returns the instance ids of members."""
-    member = await stable_member(server, instance_id=_INSTANCE)
-    member.connection.demand(DescribeGroupsRequest, _DESCRIBED)
-    answer = await member.connection.ask_coordinator(DescribeGroupsRequest(groups=(member.group,)))
-    expect_error(answer, ErrorCode.NONE)
-    instances = [m.group_instance_id for m in answer.groups[0].members]
-    expect_equal("instance ids", instances, [_INSTANCE])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.records.log import new_log
 from kwire.conform.expectation import expect, expect_equal, expect_error, expect_operations
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, Skipped, guide, kafka, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
@@ -18,7 +18,6 @@ SECTION = CheckSection("metadata/metadata", "Metadata: topics, ids, operations")
 
 _BROKER = ServerRole.BROKER
 _UNSET = -(2**31)
-_NIL = UUID(int=0)
 _OFFSETS = "__consumer_offsets"
 
 
@@ -54,12 +53,6 @@ async def _(server: Server) -> None:
     answer = await server.ask(MetadataRequest(topics=[]), 0)
     names = [topic.name for topic in answer.topics]
     expect(name in names, f"{name} among the topics", names)
-
-
-@SECTION.refuses(4, guide("Error Codes"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, role=_BROKER)
-async def _(server: Server) -> Any:
-    """A topic that does not exist gets"""
-    return await _ask(server, server.name())
 
 
 @SECTION.check(5, schema("MetadataRequest", "AllowAutoTopicCreation"), role=_BROKER)
@@ -166,15 +159,6 @@ async def _(server: Server) -> None:
     expect(named <= brokers, f"nodes among {sorted(brokers)}", sorted(named))
 
 
-@SECTION.check(14, kip(516, "Metadata"), role=_BROKER, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """A topic has one id in every answer, other than zero, from v10 on."""
-    (await server.connection()).demand_since(MetadataRequest, 10)
-    name = await server.topic()
-    first, second = await server.topic_id(name), await server.topic_id(name)
-    expect(first == second != _NIL, "the same topic id twice, not zero", f"{first}, {second}")
-
-
 @SECTION.check(15, kip(320, "Metadata"), role=_BROKER, needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """A partition's leader epoch, from v7 on, is that which its leader has."""
@@ -187,15 +171,6 @@ async def _(server: Server) -> None:
     expect_equal(
         "errors of this epoch and the next", codes, [ErrorCode.NONE, ErrorCode.UNKNOWN_LEADER_EPOCH]
     )
-
-
-@SECTION.check(16, kip(841, "Proposed Changes"), role=_BROKER, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """The ISR of a new topic's partitions is their replicas."""
-    answer = await _ask(server, await server.topic(partitions=3))
-    for partition in answer.topics[0].partitions:
-        expect_equal("ISR", sorted(partition.isr_nodes), sorted(partition.replica_nodes))
-        expect(partition.isr_nodes, "brokers in the ISR", "none")
 
 
 @SECTION.check(17, schema("MetadataResponse", "IsInternal"), role=_BROKER, needs=Need.RESOURCES)

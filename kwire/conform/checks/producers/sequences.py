@@ -15,7 +15,6 @@ from kwire.messages.a21_delete_records import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from kwire.messages.a61_describe_producers import DescribeProducersRequest, TopicRequest
 
 SECTION = CheckSection("producers/sequences", "Sequences of idempotent producers")
 
@@ -190,21 +189,6 @@ async def _(server: Server) -> Any:
     """A control batch of a client gets"""
     producer = await idempotent_producer(server)
     return await producer.produce(0, is_control=True)
-
-
-@SECTION.broker_check(19, kip(664))
-async def _(server: Server) -> None:
-    """DescribeProducers returns a producer's epoch and last sequence."""
-    producer = await idempotent_producer(server)
-    await producer.append(0, records=3)
-    topic = TopicRequest(name=producer.topic, partition_indexes=(0,))
-    answer = await producer.leader.ask(DescribeProducersRequest(topics=[topic]))
-    expect_error(answer, ErrorCode.NONE)
-    states = answer.topics[0].partitions[0].active_producers
-    expect_equal("producers", [state.producer_id for state in states], [producer.producer_id])
-    expect_equal("epoch", states[0].producer_epoch, producer.epoch)
-    expect_equal("last sequence", states[0].last_sequence, 2)
-    expect_equal("start of a transaction", states[0].current_txn_start_offset, -1)
 
 
 @SECTION.broker_check(20, _GUARANTEES)

@@ -39,16 +39,6 @@ async def _three_records(server: Server) -> CheckedLog:
     return log
 
 
-@SECTION.broker_check(1, kip(101))
-async def _(server: Server) -> None:
-    """The epoch of the log's last record ends at the log's end."""
-    log = await _three_records(server)
-    epoch = await log.leader_epoch()
-    part = await log.end_of_epoch(epoch)
-    came = (part.error_code, part.leader_epoch, part.end_offset)
-    expect_equal("error, epoch, end offset", came, (0, epoch, 3))
-
-
 @SECTION.broker_check(2, kip(279))
 async def _(server: Server) -> None:
     """An epoch beyond the log's has neither end nor error."""

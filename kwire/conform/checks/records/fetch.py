@@ -93,20 +93,6 @@ async def _(server: Server) -> Any:
     return await server.ask(request)
 
 
-@SECTION.broker_check(8, kip(516, "Fetch"))
-async def _(server: Server) -> None:
-    """A topic can be read by its id, and the answer has that id."""
-    (await server.connection()).demand_since(FetchRequest, _BY_ID)
-    log = await new_log(server)
-    await log.append()
-    request = fetch_request("", fetch_partition())
-    topic_id = request.topics[0].topic_id = await server.topic_id(log.topic)
-    answer = await log.leader.ask(request)
-    expect_error(answer, ErrorCode.NONE)
-    expect_equal("topic id", answer.responses[0].topic_id, topic_id)
-    expect_equal("batches", _count(answer.responses[0].partitions[0].records), 1)
-
-
 @SECTION.broker_check(9, kafka("UnifiedLog.read"))
 async def _(server: Server) -> None:
     """At the end of the log there are no records and no error."""

@@ -157,16 +157,6 @@ async def _(server: Server) -> Any:
     return await _list(log, _LATEST, current_leader_epoch=_LARGEST)
 
 
-@SECTION.broker_check(14, kip(320, "ListOffsets"))
-async def _(server: Server) -> None:
-    """From v4 on the answer has the leader epoch of the offset."""
-    log = await new_log(server)
-    log.leader.demand_since(ListOffsetsRequest, 4)
-    await log.append()
-    part = await _list(log, _EARLIEST)
-    expect_equal("leader epoch", part.leader_epoch, await log.leader_epoch())
-
-
 @SECTION.broker_refuses(
     15, kafka("ReplicaManager.fetchOffset"), ErrorCode.INVALID_REQUEST, differs=(ErrorCode.NONE,)
 )

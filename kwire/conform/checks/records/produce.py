@@ -222,13 +222,6 @@ async def _(server: Server) -> None:
     expect_equal("base offsets", offsets, [0, 2, 5])
 
 
-@SECTION.broker_check(20, schema("ProduceResponse", "LogAppendTimeMs"))
-async def _(server: Server) -> None:
-    """With CreateTime the append time is -1."""
-    log = await new_log(server, message_timestamp_type="CreateTime")
-    expect_equal("append time", (await log.produce(batch())).log_append_time_ms, -1)
-
-
 @SECTION.broker_check(21, schema("ProduceResponse", "LogAppendTimeMs"))
 async def _(server: Server) -> None:
     """With LogAppendTime the append time is the broker's."""

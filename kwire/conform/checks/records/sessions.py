@@ -74,25 +74,6 @@ async def _(server: Server) -> None:
     expect_equal("error, session, partitions", came, (0, 0, [0]))
 
 
-@SECTION.broker_check(4, _PROPOSED)
-async def _(server: Server) -> None:
-    """Epoch 0 is answered in full."""
-    log = await new_log(server, partitions=2)
-    answer = await _fetch(log, 0, _NEW, 0, 0)
-    came = (answer.error_code, sorted(_partitions(answer)))
-    expect_equal("error, partitions", came, (0, [0, 1]))
-
-
-@SECTION.broker_check(5, _PROPOSED)
-async def _(server: Server) -> None:
-    """Within a session, partitions without news are left out."""
-    log = await new_log(server, partitions=2)
-    session = await _session(log, 0, 0)
-    answer = await _fetch(log, session, 1)
-    came = (answer.error_code, answer.session_id, _partitions(answer))
-    expect_equal("error, session, partitions", came, (0, session, []))
-
-
 @SECTION.broker_check(6, _PROPOSED)
 async def _(server: Server) -> None:
     """Within a session, a partition with news comes unasked."""

@@ -95,21 +95,6 @@ async def _(server: Server) -> Any:
     return await member.join()
 
 
-@SECTION.broker_check(13, _DESCRIBE)
-async def _(server: Server) -> None:
-    """ShareGroupDescribe returns state, epochs and members."""
-    member = await new_share_member(server)
-    await member.joined()
-    request = ShareGroupDescribeRequest(group_ids=(member.group,))
-    group = (await member.connection.ask(request)).groups[0]
-    expect_error(group, ErrorCode.NONE)
-    expect_equal("state", group.group_state, "Stable")
-    epochs = (group.group_epoch, group.assignment_epoch)
-    expect_equal("epochs", epochs, (member.epoch, member.epoch))
-    members = [(m.member_id, m.member_epoch, m.subscribed_topic_names) for m in group.members]
-    expect_equal("members", members, [(member.member_id, member.epoch, (member.topic,))])
-
-
 @SECTION.broker_refuses(14, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """ShareGroupDescribe of an unknown group gets"""

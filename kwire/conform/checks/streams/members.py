@@ -103,29 +103,6 @@ SECTION[14] = _refuses_member(
 )
 
 
-@SECTION.broker_check(15, _DESCRIBE)
-async def _(server: Server) -> None:
-    """StreamsGroupDescribe returns epochs, topology and members."""
-    member = await new_streams_member(server)
-    await member.joined()
-    request = StreamsGroupDescribeRequest(group_ids=(member.group,))
-
-    async def settled() -> Any:
-        await member.heartbeat()
-        group = (await member.connection.ask(request)).groups[0]
-        expect_error(group, ErrorCode.NONE)
-        epochs = {group.group_epoch, group.assignment_epoch, member.epoch}
-        return group if len(epochs) == 1 else None
-
-    group = await server.wait_for("one epoch of group, assignment and member", settled)
-    members = [(m.member_id, m.member_epoch) for m in group.members]
-    expect_equal("members", members, [(member.member_id, member.epoch)])
-    expect(group.topology is not None, "a topology", "none")
-    expect_equal("epoch of the topology", group.topology.epoch, 0)
-    subtopologies = [(s.subtopology_id, s.source_topics) for s in group.topology.subtopologies]
-    expect_equal("subtopologies", subtopologies, [(SUBTOPOLOGY, (member.topic,))])
-
-
 @SECTION.broker_refuses(16, _DESCRIBE, ErrorCode.GROUP_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """StreamsGroupDescribe of an unknown group gets"""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic, some_broker
-from kwire.conform.expectation import expect, expect_equal, expect_error
+from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import (
     ConformanceVerdict,
     Need,
     ServerRole,
-    Skipped,
     guide,
     kafka,
     kip,
@@ -21,12 +19,10 @@ from kwire.conform.vocabulary import (
 )
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
-from kwire.messages.a19_create_topics import CreatableTopic, CreateTopicsRequest
 
 SECTION = CheckSection("topics/created", "Topics that are created")
 
 _ORDER = kafka("ReplicationControlManager.createTopics")
-_NIL = UUID(int=0)
 
 
 async def _exists(server: Server, name: str) -> Any:
@@ -116,46 +112,6 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """A request without topics gets an answer without topics."""
     expect_equal("topics", (await create(server)).topics, [])
-
-
-async def _described(server: Server, topic: CreatableTopic) -> Any:
-    """Create a topic; return the answer for it. Raises Skipped if it may not be described."""
-    result = (await create(server, topic)).topics[0]
-    if result.topic_config_error_code:
-        raise Skipped("the user may not describe the configurations of topics")
-    return result
-
-
-@SECTION.check(9, kip(525, "Public Interfaces"), needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """The answer has the number of partitions and the replication factor of a new topic."""
-    (await server.connection()).demand_since(CreateTopicsRequest, 5)
-    result = await _described(server, new_topic(server.name(), partitions=3))
-    came = (result.error_code, result.num_partitions, result.replication_factor)
-    expect_equal("error, partitions, replicas", came, (0, 3, 1))
-
-
-@SECTION.check(10, kip(525, "Public Interfaces"), needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """The answer has the values of a new topic's configurations."""
-    (await server.connection()).demand_since(CreateTopicsRequest, 5)
-    topic = new_topic(server.name(), configs={"retention.ms": "86400000"})
-    result = await _described(server, topic)
-    values = {config.name: config.value for config in result.configs or ()}
-    expect_equal("retention.ms", values.get("retention.ms"), "86400000")
-
-
-@SECTION.check(11, kip(516, "CreateTopics"), role=ServerRole.BROKER, needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """The answer has the id by which Metadata then knows a new topic."""
-    (await server.connection()).demand_since(CreateTopicsRequest, 7)
-    (await server.connection()).demand_since(MetadataRequest, 10)
-    name = server.name()
-    result = (await create(server, new_topic(name))).topics[0]
-    expect(result.topic_id != _NIL, "a topic id other than zero", result.topic_id)
-    await server.leader(name)
-    known = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=name)]))
-    expect_equal("topic id", known.topics[0].topic_id, result.topic_id)
 
 
 @SECTION.check(12, schema("CreateTopicsResponse", "Topics"))

@@ -9,7 +9,7 @@ from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic
 from kwire.conform.expectation import expect_equal, expect_error, first_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, guide, kafka, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a20_delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -45,12 +45,6 @@ async def _created(server: Server) -> Any:
     answer = await create(server, new_topic(server.name()))
     expect_error(answer, ErrorCode.NONE)
     return answer.topics[0]
-
-
-@SECTION.refuses(1, guide("Error Codes"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-async def _(server: Server) -> Any:
-    """A name that no topic has gets"""
-    return await _delete(server, server.name())
 
 
 @SECTION.refuses(2, _IDS, ErrorCode.UNKNOWN_TOPIC_ID)
@@ -99,15 +93,6 @@ async def _(server: Server) -> None:
     topic = await _created(server)
     result = (await _delete(server, topic.topic_id)).responses[0]
     expect_equal("error, name", (result.error_code, result.name), (0, topic.name))
-
-
-@SECTION.check(8, schema("DeleteTopicsResponse", "TopicId"), needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """A topic deleted by its name is answered with its id."""
-    (await server.connection()).demand_since(DeleteTopicsRequest, 6)
-    topic = await _created(server)
-    result = (await _delete(server, topic.name)).responses[0]
-    expect_equal("error, id", (result.error_code, result.topic_id), (0, topic.topic_id))
 
 
 @SECTION.check(9, _DELETE, needs=Need.RESOURCES)

@@ -8,7 +8,7 @@ from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, Skipped, guide, kafka, kip
+from kwire.conform.vocabulary import Need, ServerRole, Skipped, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 from kwire.messages.a37_create_partitions import (
@@ -45,12 +45,6 @@ async def _topic(server: Server, partitions: int = 2) -> str:
     expect_error(answer, ErrorCode.NONE)
     name: str = answer.topics[0].name
     return name
-
-
-@SECTION.refuses(1, guide("Error Codes"), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-async def _(server: Server) -> Any:
-    """A topic that does not exist gets"""
-    return await _grow(server, {server.name(): 2})
 
 
 @SECTION.refuses(

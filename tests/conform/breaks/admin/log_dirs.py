@@ -9,7 +9,6 @@ _API = DescribeLogDirsRequest
 
 BREAKS: dict[int, Break] = {
     1: changes(_API, sets("results[*].topics", [])),
-    2: changes(_API, sets("results[*].topics[*].partitions[*].partition_size", 0)),
     3: gives_error(_API, 3),
     4: changes(_API, sets("results[*].usable_bytes", -1)),
     5: gives_error(AlterReplicaLogDirsRequest, 0),

@@ -7,7 +7,7 @@ from kwire.messages.a49_alter_client_quotas import AlterClientQuotasRequest
 _ALTER = AlterClientQuotasRequest
 
 BREAKS: dict[int, Break] = {
-    **dict.fromkeys(range(1, 8), gives_error(DescribeClientQuotasRequest, 0)),
+    **dict.fromkeys(range(2, 8), gives_error(DescribeClientQuotasRequest, 0)),
     8: gives_error(DescribeClientQuotasRequest, 3),
     **dict.fromkeys(range(9, 16), gives_error(_ALTER, 0)),
     16: gives_error(_ALTER, 3),

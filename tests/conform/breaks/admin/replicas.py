@@ -16,10 +16,10 @@ _ELECTED = changes(
 )
 
 BREAKS: dict[int, Break] = {
-    **dict.fromkeys(range(1, 9), _MOVED),
+    **dict.fromkeys((1, 2, 4, 5, 6, 7), _MOVED),
     9: changes(
         ListPartitionReassignmentsRequest, sets("topics", [OngoingTopicReassignment(name="x")])
     ),
-    **dict.fromkeys(range(10, 14), _ELECTED),
+    **dict.fromkeys((10, 13), _ELECTED),
     14: gives_error(ElectLeadersRequest, 84),
 }

@@ -4,7 +4,6 @@ from breaking import Break, changes, sets
 from kwire.messages.a60_describe_cluster import DescribeClusterRequest
 
 _API = DescribeClusterRequest
-_UNSET = -(2**31)
 
 
 def _second(request: object) -> bool:
@@ -12,7 +11,6 @@ def _second(request: object) -> bool:
 
 
 BREAKS: dict[int, Break] = {
-    1: changes(_API, sets("brokers[*].port", 1)),
     2: changes(_API, sets("endpoint_type", lambda kind: 3 - kind)),
     6: changes(_API, sets("cluster_id", "another"), only_for=_second),
     7: changes(_API, sets("cluster_authorized_operations", 0)),

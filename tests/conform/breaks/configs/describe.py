@@ -8,7 +8,7 @@ _API = DescribeConfigsRequest
 _CONFIGS = "results[0].configs"
 
 BREAKS: dict[int, Break] = {
-    **dict.fromkeys((1, 2, 3, 4, 5, 6), gives_error(_API, 0)),
+    **dict.fromkeys((2, 3, 4, 5, 6), gives_error(_API, 0)),
     7: changes(_API, sets(_CONFIGS, lambda configs: configs[:1])),
     8: repairs(_API, sets("resources[0].configuration_keys", None)),
     9: repairs(_API, sets("resources[0].configuration_keys", None)),

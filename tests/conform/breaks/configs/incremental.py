@@ -14,7 +14,7 @@ def _of_retention(request: SeenRequest) -> bool:
 
 
 BREAKS: dict[int, Break] = {
-    **dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13), _NO_ERROR),
+    **dict.fromkeys((2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13), _NO_ERROR),
     11: silent_on(AlterConfigsRequest),
     14: gives_error(_API, 40),
     15: gives_error(_API, 40),

@@ -8,11 +8,9 @@ _ACCEPTED = gives_error(_API, 0)
 _NO_MEMBERS = changes(_API, sets("members", []))
 
 BREAKS: dict[int, Break] = {
-    **dict.fromkeys((1, 2, 4, 5, 6, 7, 13, 14), _ACCEPTED),
+    **dict.fromkeys((1, 2, 5, 6, 7, 13, 14), _ACCEPTED),
     3: gives_error(_API, 25),
     8: gives_error(_API, 79),
     9: changes(_API, sets("member_id", "other"), only_for=lambda r: bool(r.body.member_id)),
-    10: _NO_MEMBERS,
-    11: changes(_API, sets("protocol_type", None)),
     12: _NO_MEMBERS,
 }

@@ -57,8 +57,6 @@ BREAKS: dict[int, Break] = {
     23: changes(_API, _other_partition, only_for=other_member),
     24: changes(_API, _owned_partition, only_for=other_member),
     25: gives_error(_API, 128),
-    27: changes(ConsumerGroupDescribeRequest, sets("groups[0].assignor_name", "range")),
-    28: _DESCRIBED,
     29: _DESCRIBED,
     30: changes(ListGroupsRequest, sets("groups[*].group_type", "Classic")),
     31: gives_error(JoinGroupRequest, 0),

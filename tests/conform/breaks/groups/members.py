@@ -12,11 +12,9 @@ _LEAVE_ACCEPTED = gives_error(LeaveGroupRequest, 0)
 
 BREAKS: dict[int, Break] = {
     1: changes(SyncGroupRequest, sets("assignment", b"first")),
-    2: changes(SyncGroupRequest, sets("protocol_type", None)),
     3: _NOTHING_ASSIGNED,
-    **dict.fromkeys((4, 5, 6, 7, 11, 13), _SYNC_ACCEPTED),
-    **dict.fromkeys((8, 9, 10, 12, 14), _HEARTBEAT_ACCEPTED),
-    15: _LEAVE_ACCEPTED,
+    **dict.fromkeys((4, 5, 6, 7, 13), _SYNC_ACCEPTED),
+    **dict.fromkeys((8, 9, 12, 14), _HEARTBEAT_ACCEPTED),
     16: _LEAVE_ACCEPTED,
     17: gives_error(HeartbeatRequest, 22),
     18: _HEARTBEAT_ACCEPTED,

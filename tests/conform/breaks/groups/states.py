@@ -13,13 +13,9 @@ def _in_state(state: str) -> Break:
 
 
 BREAKS: dict[int, Break] = {
-    1: _in_state("Empty"),
-    2: gives_error(DescribeGroupsRequest, 0),
     3: _in_state("Stable"),
-    4: changes(DescribeGroupsRequest, sets("groups[0].members", [])),
     5: _in_state("Stable"),
     6: _in_state("Stable"),
-    7: changes(ListGroupsRequest, sets("groups", [])),
     8: repairs(ListGroupsRequest, sets("states_filter", ())),
     9: repairs(ListGroupsRequest, sets("types_filter", ())),
     10: _DELETED,

@@ -5,9 +5,7 @@ from kwire.messages.a11_join_group import JoinGroupRequest
 from kwire.messages.a12_heartbeat import HeartbeatRequest
 from kwire.messages.a13_leave_group import LeaveGroupRequest
 from kwire.messages.a14_sync_group import SyncGroupRequest
-from kwire.messages.a15_describe_groups import DescribeGroupsRequest
 
-_INSTANCE = "groups[0].members[0].group_instance_id"
 _HEARTBEAT_ACCEPTED = gives_error(HeartbeatRequest, 0)
 _joined: set[str] = set()
 
@@ -28,5 +26,4 @@ BREAKS: dict[int, Break] = {
     5: _HEARTBEAT_ACCEPTED,
     6: gives_error(LeaveGroupRequest, 25),
     7: gives_error(LeaveGroupRequest, 0),
-    8: changes(DescribeGroupsRequest, sets(_INSTANCE, None)),
 }

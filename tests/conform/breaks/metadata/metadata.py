@@ -1,29 +1,19 @@
 """Breaks of `metadata/metadata`."""
 
-from itertools import count
-from uuid import UUID
-
 from breaking import Break, changes, gives_error, sets
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 
 _TOPIC = MetadataResponseTopic(name="another", error_code=0)
-_NUMBERS = count(1)
 
 
 def _doubles(response: MetadataResponse) -> None:
     response.topics = response.topics * 2
 
 
-def _new_id(response: MetadataResponse) -> None:
-    for topic in response.topics:
-        topic.topic_id = UUID(int=next(_NUMBERS))
-
-
 BREAKS: dict[int, Break] = {
     1: changes(MetadataRequest, sets("topics", []), only_for=lambda r: r.body.topics is None),
     2: changes(MetadataRequest, sets("topics", [_TOPIC])),
     3: changes(MetadataRequest, sets("topics", []), only_for=0),
-    4: gives_error(MetadataRequest, 0),
     5: gives_error(MetadataRequest, 0, only_for=lambda request: request.number == 2),
     6: gives_error(MetadataRequest, 0),
     7: gives_error(MetadataRequest, 3),
@@ -33,8 +23,6 @@ BREAKS: dict[int, Break] = {
     11: changes(MetadataRequest, sets("cluster_authorized_operations", 0), only_for=8),
     12: changes(MetadataRequest, sets("cluster_authorized_operations", -(2**31)), only_for=8),
     13: changes(MetadataRequest, sets("controller_id", 4242)),
-    14: changes(MetadataRequest, _new_id),
     15: changes(MetadataRequest, sets("topics[*].partitions[*].leader_epoch", 7)),
-    16: changes(MetadataRequest, sets("topics[*].partitions[*].isr_nodes", ())),
     17: changes(MetadataRequest, sets("topics[*].is_internal", True)),
 }

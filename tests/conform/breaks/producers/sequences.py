@@ -3,12 +3,10 @@
 from breaking import Break, SeenRequest, changes, gives_error, sets
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a02_list_offsets import ListOffsetsRequest
-from kwire.messages.a61_describe_producers import DescribeProducersRequest
 
 _ACCEPTED = gives_error(ProduceRequest, 0)
 _OFFSET = "responses[0].partition_responses[0].base_offset"
 _END = "topics[0].partitions[0].offset"
-_LAST = "topics[0].partitions[0].active_producers[0].last_sequence"
 
 
 def _second(request: SeenRequest) -> bool:
@@ -27,6 +25,5 @@ BREAKS: dict[int, Break] = {
     **dict.fromkeys((9, 10, 14), _SECOND_REFUSED),
     13: gives_error(ProduceRequest, 45, only_for=lambda request: request.number == 3),
     15: gives_error(ProduceRequest, 59, only_for=_second),
-    19: changes(DescribeProducersRequest, sets(_LAST, 0)),
     20: changes(ListOffsetsRequest, sets(_END, 1)),
 }

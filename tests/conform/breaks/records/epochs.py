@@ -11,7 +11,6 @@ _OTHER_START = changes(DeleteRecordsRequest, sets("topics[0].partitions[0].low_w
 _NO_DELETE_ERROR = gives_error(DeleteRecordsRequest, 0)
 
 BREAKS: dict[int, Break] = {
-    1: _OTHER_END,
     2: _OTHER_END,
     3: _NO_EPOCH_ERROR,
     4: _NO_EPOCH_ERROR,

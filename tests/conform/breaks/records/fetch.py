@@ -1,7 +1,5 @@
 """Breaks of `records/fetch`."""
 
-from uuid import UUID
-
 from breaking import Break, changes, gives_error, repairs, sets
 from kwire.messages.a01_fetch import FetchRequest
 
@@ -30,7 +28,6 @@ BREAKS: dict[int, Break] = {
     **dict.fromkeys((1, 2, 3, 4, 5), _NO_ERROR),
     6: gives_error(_API, 1),
     7: gives_error(_API, 3),
-    8: changes(_API, sets("responses[0].topic_id", UUID(int=5))),
     9: changes(_API, sets("responses[0].partitions[0].high_watermark", 7)),
     10: changes(_API, sets(_RECORDS, b"")),
     11: changes(_API, sets(_RECORDS, b"")),

@@ -23,7 +23,6 @@ BREAKS: dict[int, Break] = {
     17: gives_error(_API, 19, only_for=_first),
     18: gives_error(_API, 19),
     19: changes(_API, sets("responses[0].partition_responses[0].base_offset", 0), only_for=_later),
-    20: changes(_API, sets("responses[0].partition_responses[0].log_append_time_ms", 5)),
     21: changes(_API, sets("responses[0].partition_responses[0].log_append_time_ms", 1 << 40)),
     22: changes(_API, sets("responses[*].partition_responses[*].error_code", 3)),
     23: changes(_API, sets("responses[0].partition_responses[0].base_offset", 1), only_for=_later),

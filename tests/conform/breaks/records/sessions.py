@@ -14,8 +14,6 @@ BREAKS: dict[int, Break] = {
     1: gives_error(_API, 0),
     2: gives_error(_API, 0),
     3: changes(_API, sets("session_id", 77)),
-    4: changes(_API, sets("responses", [])),
-    5: changes(_API, sets("session_id", 77), only_for=_later),
     6: changes(_API, sets("responses", []), only_for=_later),
     7: gives_error(_API, 3, only_for=_later),
     8: gives_error(_API, 0),

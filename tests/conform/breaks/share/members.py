@@ -20,7 +20,6 @@ BREAKS: dict[int, Break] = {
     3: changes(_API, sets("member_epoch", 5), only_for=_leaves),
     **dict.fromkeys((4, 5, 6, 7, 8, 9, 10, 12), gives_error(_API, 0)),
     11: gives_error(ConsumerGroupHeartbeatRequest, 0),
-    13: changes(ShareGroupDescribeRequest, sets("groups[0].group_epoch", 99)),
     14: gives_error(ShareGroupDescribeRequest, 0),
     15: changes(ListGroupsRequest, sets("groups[*].group_type", "Classic")),
 }

@@ -21,7 +21,6 @@ BREAKS: dict[int, Break] = {
     **dict.fromkeys((5, 6, 7, 8, 9, 10, 12, 13, 14), gives_error(_API, 0)),
     # Kafka 4.4 breaks this sentence itself.
     11: gives_error(_API, 130, verdict=ConformanceVerdict.PASS),
-    15: changes(StreamsGroupDescribeRequest, sets("groups[0].assignment_epoch", 99)),
     16: gives_error(StreamsGroupDescribeRequest, 0),
     17: changes(ListGroupsRequest, sets("groups[*].group_type", "Classic")),
 }

@@ -1,7 +1,5 @@
 """Breaks of `topics/created`."""
 
-from uuid import UUID
-
 from breaking import Break, SeenRequest, changes, gives_error, repairs, sets
 from kwire.messages.a03_metadata import MetadataRequest
 from kwire.messages.a19_create_topics import CreatableTopicResult, CreateTopicsRequest
@@ -24,9 +22,6 @@ BREAKS: dict[int, Break] = {
     6: changes(CreateTopicsRequest, sets("topics[*].error_code", 37), only_for=_first),
     7: repairs(CreateTopicsRequest, sets("validate_only", False)),
     8: changes(CreateTopicsRequest, sets("topics", [CreatableTopicResult(error_code=42)])),
-    9: changes(CreateTopicsRequest, sets("topics[0].num_partitions", -1)),
-    10: changes(CreateTopicsRequest, sets("topics[0].configs", [])),
-    11: changes(CreateTopicsRequest, sets("topics[0].topic_id", UUID(int=5))),
     12: changes(CreateTopicsRequest, sets("topics", lambda topics: topics[1:])),
     13: changes(MetadataRequest, sets("topics[*].partitions[*].replica_nodes", (9,))),
 }
