@@ -36,11 +36,7 @@ from kwire.errors import EncodeError, KwireError, UnsupportedVersion
 CHECK_LIMIT = 60.0
 """Seconds for one check, or one member of a family."""
 
-PASS, DIFFERS, FAIL = (
-    ConformanceVerdict.PASS,
-    ConformanceVerdict.DIFFERS,
-    ConformanceVerdict.FAIL,
-)
+PASS, DIFFERS, FAIL = (ConformanceVerdict.PASS, ConformanceVerdict.DIFFERS, ConformanceVerdict.FAIL)
 
 
 def why_not_run(check: Check, target: Target) -> str:

@@ -121,7 +121,5 @@ def _only(run: RunDocument, checks: Sequence[Check]) -> RunDocument:
     parts = tuple(part for part in run if part.id in ids)
     counts = Counter(part.verdict for part in parts)
     return msgspec.structs.replace(
-        run,
-        checks=parts,
-        counts={verdict.value: counts[verdict] for verdict in ConformanceVerdict},
+        run, checks=parts, counts={verdict.value: counts[verdict] for verdict in ConformanceVerdict}
     )

@@ -15,18 +15,12 @@ if TYPE_CHECKING:
 
 app = command_group(
     "Show Kafka's messages, error codes, features and configurations, by release.",
-    {
-        "show": "kwire.cli.protocol.show:show",
-        "diff": "kwire.cli.protocol.diff:diff",
-    },
+    {"show": "kwire.cli.protocol.show:show", "diff": "kwire.cli.protocol.diff:diff"},
 )
 
 RELEASE_OPTION = option("--release", metavar="R", help="Only this release of Kafka, as 4.4.0.")
 
-ERROR_COLUMNS = (
-    Column(key="code", right=True),
-    *text_columns("name", "retriable", "releases"),
-)
+ERROR_COLUMNS = (Column(key="code", right=True), *text_columns("name", "retriable", "releases"))
 FEATURE_COLUMNS = (
     Column(key="feature"),
     Column(key="level", right=True),

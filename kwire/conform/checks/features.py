@@ -58,9 +58,7 @@ SECTION[5] = _validated(
     "An unknown feature cannot be finalized.", _UPDATE, _update("kwire.conform", 1)
 )
 SECTION[6] = _validated(
-    "A level that is not supported cannot be finalized.",
-    _UPDATE,
-    _update(_METADATA, 32_000),
+    "A level that is not supported cannot be finalized.", _UPDATE, _update(_METADATA, 32_000)
 )
 
 

@@ -93,11 +93,7 @@ class ClientSection:
         self._cases[number] = replace(case, id=f"{self.path}/{number}")
 
     def case(
-        self,
-        number: int,
-        source: SentenceSource,
-        task: ClientTask,
-        **options: Any,
+        self, number: int, source: SentenceSource, task: ClientTask, **options: Any
     ) -> Callable[[Judge], Judge]:
         """Return a decorator that makes a case of a judging function; its docstring is it.
 

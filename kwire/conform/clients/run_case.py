@@ -22,13 +22,7 @@ from kwire.conform.clients.program import run_program
 from kwire.conform.clients.script import Script, ScriptRule
 from kwire.conform.result import CheckResult, skipped
 from kwire.conform.transcript import KEPT, Chunk
-from kwire.conform.vocabulary import (
-    ConformanceVerdict,
-    Deviation,
-    Informed,
-    ServerRole,
-    Skipped,
-)
+from kwire.conform.vocabulary import ConformanceVerdict, Deviation, Informed, ServerRole, Skipped
 from kwire.messages.registry import api_name
 from kwire.net.address import Address
 

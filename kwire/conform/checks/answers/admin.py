@@ -195,10 +195,7 @@ async def _set_credentials(server: Server, user: str, missing: str) -> None:
             )
 
     server.remove_afterwards(f"SCRAM credentials of {user}", remove)
-    results = [
-        {"user": user},
-        {"user": missing, "error_code": ErrorCode.RESOURCE_NOT_FOUND},
-    ]
+    results = [{"user": user}, {"user": missing, "error_code": ErrorCode.RESOURCE_NOT_FOUND}]
     for mechanism, size in zip(_MECHANISMS, (32, 64), strict=True):
         upsertion = {
             "name": user,

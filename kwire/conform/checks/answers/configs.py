@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from kwire.conform.check import CheckSection
+from typing import Any
+
+from kwire.codec.declaration import Request
+from kwire.conform.check import CheckSection, scenario
 from kwire.conform.checks.topics.creating import create, new_topic, some_broker
 from kwire.conform.expectation import expect_equal, expect_error, first_error
 from kwire.conform.server import Server
@@ -30,6 +33,11 @@ SECTION = CheckSection("answers/configs", "Configurations")
 _TOPIC_SOURCE, _BROKER_SOURCES = 1, (2, 3, 4, 5)
 _INT, _LONG, _PASSWORD = 3, 5, 9
 _KEYS = ("retention.ms", "max.message.bytes")
+_CODES = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+def _resource(name: str, kind: ResourceType = ResourceType.TOPIC, **more: Any) -> dict[str, Any]:
+    return {"resource_type": kind, "resource_name": name, **more}
 
 
 async def _topic(server: Server) -> str:
@@ -73,81 +81,47 @@ async def _(server: Server) -> None:
             "documentation": texts,
         },
     ]
-    result = {"resource_type": ResourceType.TOPIC, "resource_name": name, "configs": configs}
-    wanted = {
-        "resource_type": ResourceType.TOPIC,
-        "resource_name": name,
-        "configuration_keys": _KEYS,
-    }
+    wanted = _resource(name, configuration_keys=_KEYS)
     request = filled(
         DescribeConfigsRequest,
         resources=[wanted],
         include_synonyms=True,
         include_documentation=True,
     )
+<<<<<<< HEAD
     expected = {"results": [result]}
     await _until_known(server, request)
+=======
+    expected = {"results": [_resource(name, configs=configs)]}
+>>>>>>> 66cedc87 (conform: fit the cluster that clients meet with one helper for answers)
     await expect_in_each_version(await server.connection(), request, expected)
 
 
-@SECTION.check(2, schema("AlterConfigsResponse"), needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """AlterConfigs answers each resource once, by type and name, in every version."""
-    names = await _topic(server), server.name()
-    resources = [
-        {
-            "resource_type": ResourceType.TOPIC,
-            "resource_name": name,
-            "configs": [{"name": "retention.ms", "value": "8000"}],
-        }
-        for name in names
-    ]
-    expected = {
-        "responses": [
-            {"error_code": code, "resource_type": ResourceType.TOPIC, "resource_name": name}
-            for name, code in zip(names, _CODES, strict=True)
-        ]
-    }
-    request = filled(AlterConfigsRequest, resources=resources)
-    await expect_in_each_version(
-        await server.connection(), request, expected, server.ask_controller
-    )
+_NEW_VALUE = [{"name": "retention.ms", "value": "8000"}]
 
 
-_CODES = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+def _answers_each(number: int, api: type[Request]) -> None:
+    async def run(server: Server) -> None:
+        names = await _topic(server), server.name()
+        request = filled(api, resources=[_resource(name, configs=_NEW_VALUE) for name in names])
+        results = [_resource(n, error_code=c) for n, c in zip(names, _CODES, strict=True)]
+        await expect_in_each_version(
+            await server.connection(), request, {"responses": results}, server.ask_controller
+        )
+
+    name = api.__name__.removesuffix("Request")
+    sentence = f"{name} answers each resource once, by type and name, in every version."
+    SECTION[number] = scenario(sentence, schema(f"{name}Response"), needs=Need.RESOURCES)(run)
 
 
-@SECTION.check(3, schema("IncrementalAlterConfigsResponse"), needs=Need.RESOURCES)
-async def _(server: Server) -> None:
-    """IncrementalAlterConfigs answers each resource once, by type and name, in every version."""
-    names = await _topic(server), server.name()
-    resources = [
-        {
-            "resource_type": ResourceType.TOPIC,
-            "resource_name": name,
-            "configs": [{"name": "retention.ms", "value": "8000"}],
-        }
-        for name in names
-    ]
-    expected = {
-        "responses": [
-            {"error_code": code, "resource_type": ResourceType.TOPIC, "resource_name": name}
-            for name, code in zip(names, _CODES, strict=True)
-        ]
-    }
-    request = filled(IncrementalAlterConfigsRequest, resources=resources)
-    await expect_in_each_version(
-        await server.connection(), request, expected, server.ask_controller
-    )
+_answers_each(2, AlterConfigsRequest)
+_answers_each(3, IncrementalAlterConfigsRequest)
 
 
 @SECTION.check(4, schema("ListConfigResourcesResponse"), role=ServerRole.BROKER)
 async def _(server: Server) -> None:
     """ListConfigResources lists each broker once, by type and name."""
-    resources = [
-        {"resource_name": str(node), "resource_type": ResourceType.BROKER}
-        for node in server.target.nodes
-    ]
+    resources = [_resource(str(node), ResourceType.BROKER) for node in server.target.nodes]
     connection = await server.connection()
     connection.demand_since(ListConfigResourcesRequest, 1)
     request = ListConfigResourcesRequest(resource_types=(ResourceType.BROKER,))
@@ -159,18 +133,10 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """AlterConfigs that only validates changes nothing."""
     name = await _topic(server)
-    changed = {
-        "resource_type": ResourceType.TOPIC,
-        "resource_name": name,
-        "configs": [{"name": "retention.ms", "value": "8000"}],
-    }
+    changed = _resource(name, configs=_NEW_VALUE)
     request = filled(AlterConfigsRequest, resources=[changed], validate_only=True)
     expect_error(await server.ask_controller(request), ErrorCode.NONE)
-    wanted = {
-        "resource_type": ResourceType.TOPIC,
-        "resource_name": name,
-        "configuration_keys": _KEYS[:1],
-    }
+    wanted = _resource(name, configuration_keys=_KEYS[:1])
     answer = await server.ask(filled(DescribeConfigsRequest, resources=[wanted]))
     expect_equal("retention.ms", answer.results[0].configs[0].value, "7000")
 
@@ -190,12 +156,7 @@ async def _(server: Server) -> None:
         "config_type": _PASSWORD,
         "documentation": FILLED,
     }
-    result = {"resource_type": ResourceType.BROKER, "resource_name": name, "configs": [config]}
-    wanted = {
-        "resource_type": ResourceType.BROKER,
-        "resource_name": name,
-        "configuration_keys": (key,),
-    }
+    wanted = _resource(name, ResourceType.BROKER, configuration_keys=(key,))
     request = filled(DescribeConfigsRequest, resources=[wanted], include_documentation=True)
-    expected = {"results": [result]}
+    expected = {"results": [_resource(name, ResourceType.BROKER, configs=[config])]}
     await expect_in_each_version(await server.node(int(name)), request, expected)

@@ -31,6 +31,7 @@ from kwire.messages.endpoint_type import EndpointType
 SECTION = CheckSection("answers/metadata", "The cluster, its topics and its coordinators")
 
 _BOTH = (0, 1)
+_NO_NODES = one_of(None, ())
 
 
 async def _created(server: Server) -> Any:
@@ -45,6 +46,12 @@ async def _created(server: Server) -> Any:
     return answer.topics[0]
 
 
+def _partition(index: int, broker: int, **more: Any) -> dict[str, Any]:
+    """Return a new partition with its one replica on a broker. more: further fields."""
+    own = {"replica_nodes": (broker,), "isr_nodes": (broker,)}
+    return {"partition_index": index, "leader_id": broker, "leader_epoch": 0, **own, **more}
+
+
 async def _brokers(server: Server) -> Any:
     """Return the brokers as the other API names them, of which Metadata is to tell the same."""
     answer = await server.ask(DescribeClusterRequest())
@@ -55,16 +62,7 @@ async def _brokers(server: Server) -> Any:
 async def _(server: Server) -> None:
     """Metadata answers with brokers, cluster and a topic's partitions, in every version."""
     topic, broker = await _created(server), some_broker(server)
-    partitions = [
-        {
-            "partition_index": partition,
-            "leader_id": broker,
-            "leader_epoch": 0,
-            "replica_nodes": (broker,),
-            "isr_nodes": (broker,),
-        }
-        for partition in _BOTH
-    ]
+    partitions = [_partition(index, broker) for index in _BOTH]
     nodes = await _brokers(server)
     brokers = [
         {"node_id": n.broker_id, "host": n.host, "port": n.port, "rack": n.rack} for n in nodes
@@ -98,18 +96,8 @@ async def _(server: Server) -> None:
     topic, broker = await _created(server), some_broker(server)
     connection = await server.connection()
     for shown in (_BOTH, _BOTH[:1]):
-        partitions = [
-            {
-                "partition_index": partition,
-                "leader_id": broker,
-                "leader_epoch": 0,
-                "replica_nodes": (broker,),
-                "isr_nodes": (broker,),
-                "eligible_leader_replicas": one_of(None, ()),
-                "last_known_elr": one_of(None, ()),
-            }
-            for partition in shown
-        ]
+        no_elr = {"eligible_leader_replicas": _NO_NODES, "last_known_elr": _NO_NODES}
+        partitions = [_partition(index, broker, **no_elr) for index in shown]
         described = {
             "name": topic.name,
             "topic_id": topic.topic_id,

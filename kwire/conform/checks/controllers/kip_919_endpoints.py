@@ -30,11 +30,7 @@ def _has_type(expected: int) -> Expectation:
             return f"endpoint type {response.endpoint_type}"
         return "" if response.brokers else "without a node"
 
-    return answers(
-        ErrorCode.NONE,
-        text=f"with endpoint type {expected}",
-        lacks=lacks,
-    )
+    return answers(ErrorCode.NONE, text=f"with endpoint type {expected}", lacks=lacks)
 
 
 async def _answer(

@@ -72,10 +72,7 @@ SECTION[6] = _refuses_sync(
     protocol_type="other",
 )
 SECTION[7] = _refuses_sync(
-    "another protocol",
-    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-    _CONSISTENT,
-    protocol_name="other",
+    "another protocol", ErrorCode.INCONSISTENT_GROUP_PROTOCOL, _CONSISTENT, protocol_name="other"
 )
 
 

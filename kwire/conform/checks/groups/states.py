@@ -6,11 +6,7 @@ from typing import Any
 
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.groups.committed import new_offsets
-from kwire.conform.checks.groups.member import (
-    ClassicMember,
-    new_member,
-    stable_member,
-)
+from kwire.conform.checks.groups.member import ClassicMember, new_member, stable_member
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import kip, schema

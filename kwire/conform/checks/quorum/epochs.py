@@ -11,7 +11,7 @@ from kwire.error_codes import ErrorCode
 
 SECTION = CheckSection("quorum/kip-853/epochs", "Leaders announce themselves and resign")
 
-_BEGIN, _END = kip(853, "BeginQuorumEpoch, Handling"), kip(595, "EndQuorumEpoch")
+_END = kip(595, "EndQuorumEpoch")
 _HANDLER = kafka("KafkaRaftClient.handleBeginQuorumEpochRequest")
 
 
@@ -20,12 +20,6 @@ SECTION[1] = leader_exchange(
     guide("Error Codes"),
     send=lambda quorum: begin_epoch(quorum).replace(cluster_id=OTHER_CLUSTER),
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
-)
-SECTION[2] = leader_exchange(
-    "BeginQuorumEpoch of an earlier epoch gets",
-    kip(595, "BeginQuorumEpoch"),
-    send=lambda quorum: begin_epoch(quorum, leader_epoch=quorum.epoch - 1),
-    expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
 )
 SECTION[3] = leader_exchange(
     "BeginQuorumEpoch that names another voter gets",
@@ -56,24 +50,11 @@ SECTION[6] = leader_exchange(
     send=lambda quorum: begin_epoch(quorum, leader_id=-1),
     expect=answers(ErrorCode.INVALID_REQUEST),
 )
-SECTION[7] = leader_exchange(
-    "A refused BeginQuorumEpoch names the leader and the epoch that are in force.",
-    kip(595, "BeginQuorumEpoch"),
-    send=lambda quorum: begin_epoch(quorum, leader_id=NOBODY, leader_epoch=quorum.epoch - 1),
-    expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
-    names_leader=True,
-)
 SECTION[8] = leader_exchange(
     "EndQuorumEpoch for another cluster gets",
     _END,
     send=lambda quorum: end_epoch(quorum).replace(cluster_id=OTHER_CLUSTER),
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
-)
-SECTION[9] = leader_exchange(
-    "EndQuorumEpoch of an earlier epoch gets",
-    _END,
-    send=end_epoch,
-    expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
 )
 SECTION[10] = leader_exchange(
     "EndQuorumEpoch in another topic gets",

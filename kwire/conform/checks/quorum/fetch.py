@@ -17,7 +17,7 @@ from kwire.conform.quorum import (
     leader_named_in,
 )
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Need, ServerRole, kafka, kip, schema
+from kwire.conform.vocabulary import Need, ServerRole, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse, ReplicaState
 
@@ -76,43 +76,6 @@ SECTION[3] = leader_exchange(
     send=lambda quorum: fetch(quorum, current_leader_epoch=quorum.epoch - 1),
     expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
 )
-SECTION[4] = leader_exchange(
-    "Fetch of a later epoch gets",
-    _FETCH,
-    send=lambda quorum: fetch(quorum, current_leader_epoch=quorum.epoch + 1000),
-    expect=answers(ErrorCode.UNKNOWN_LEADER_EPOCH),
-)
-SECTION[5] = leader_exchange(
-    "A refused Fetch names the leader and its epoch.",
-    schema("FetchResponse", "CurrentLeader"),
-    send=lambda quorum: fetch(quorum, current_leader_epoch=quorum.epoch + 1000),
-    expect=answers(ErrorCode.UNKNOWN_LEADER_EPOCH),
-    names_leader=True,
-)
-SECTION[6] = leader_exchange(
-    "From v17 on a refused Fetch has the leader's endpoint.",
-    _KEYS,
-    send=lambda quorum: fetch(quorum, current_leader_epoch=quorum.epoch + 1000),
-    expect=answers(
-        ErrorCode.UNKNOWN_LEADER_EPOCH, text="with the leader's endpoint", lacks=_no_endpoint
-    ),
-    version=17,
-    names_leader=True,
-)
-
-
-@SECTION.check(7, schema("FetchResponse", "DivergingEpoch"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """Fetch beyond the end of the log names where the logs diverge."""
-    quorum = await describe_quorum(server)
-    answer = await server.ask(fetch(quorum, 1 << 40, last_fetched_epoch=quorum.epoch))
-    expect_error(answer, ErrorCode.NONE)
-    diverging = answer.responses[0].partitions[0].diverging_epoch
-    expect(diverging is not None, "a diverging epoch", "none")
-    after = await describe_quorum(server)
-    end = after.voters[after.leader_id].log_end_offset
-    expect(0 <= diverging.end_offset <= end, f"an end of an epoch up to {end}", diverging)
-    expect(0 <= diverging.epoch <= after.epoch, f"an epoch up to {after.epoch}", diverging)
 
 
 SECTION[8] = leader_exchange(

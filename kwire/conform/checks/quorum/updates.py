@@ -5,12 +5,7 @@ from __future__ import annotations
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.quorum.requests import update_voter
 from kwire.conform.expectation import answers
-from kwire.conform.quorum import (
-    NO_DIRECTORY,
-    OTHER_CLUSTER,
-    DescribedQuorum,
-    leader_exchange,
-)
+from kwire.conform.quorum import NO_DIRECTORY, OTHER_CLUSTER, DescribedQuorum, leader_exchange
 from kwire.conform.vocabulary import guide, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a82_update_raft_voter import (
@@ -37,24 +32,11 @@ SECTION[1] = leader_exchange(
     send=lambda quorum: update_voter(quorum, cluster_id=OTHER_CLUSTER),
     expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
 )
-SECTION[2] = leader_exchange(
-    "UpdateRaftVoter of an earlier epoch gets",
-    _CODES,
-    send=lambda quorum: update_voter(quorum, current_leader_epoch=quorum.epoch - 1),
-    expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
-)
 SECTION[3] = leader_exchange(
     "UpdateRaftVoter of a later epoch gets",
     _CODES,
     send=lambda quorum: update_voter(quorum, current_leader_epoch=quorum.epoch + 1000),
     expect=answers(ErrorCode.UNKNOWN_LEADER_EPOCH),
-)
-SECTION[4] = leader_exchange(
-    "A refused UpdateRaftVoter names the leader and its epoch.",
-    kip(853, "UpdateVoter, Response"),
-    send=lambda quorum: update_voter(quorum, current_leader_epoch=quorum.epoch - 1),
-    expect=answers(ErrorCode.FENCED_LEADER_EPOCH),
-    names_leader=True,
 )
 SECTION[5] = leader_exchange(
     "UpdateRaftVoter of a node that is no voter gets",

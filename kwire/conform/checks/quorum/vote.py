@@ -15,7 +15,7 @@ from kwire.conform.quorum import (
     leader_exchange,
 )
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import ServerRole, guide, kafka, kip, schema
+from kwire.conform.vocabulary import ServerRole, guide, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 
@@ -134,19 +134,6 @@ SECTION[14] = leader_exchange(
     expect=answers(ErrorCode.NONE, text="without a vote", lacks=_granted),
     version=2,
 )
-
-
-@SECTION.check(15, schema("VoteResponse", "NodeEndpoints"), role=ServerRole.CONTROLLER)
-async def _(server: Server) -> None:
-    """A refused Vote names the leader of the epoch, and from v1 on its endpoint."""
-    quorum = await describe_quorum(server)
-    answer = await server.ask(vote(quorum))
-    partition = answer.topics[0].partitions[0]
-    expect_equal("leader", partition.leader_id, quorum.leader_id)
-    expect_equal("epoch", partition.leader_epoch, quorum.epoch)
-    if quorum.connection.version_for(VoteRequest()) >= 1:
-        endpoints = [endpoint.node_id for endpoint in answer.node_endpoints]
-        expect_equal("nodes with endpoints", endpoints, [quorum.leader_id])
 
 
 @SECTION.check(16, kip(996, "Proposed Changes"), role=ServerRole.CONTROLLER)

@@ -136,12 +136,6 @@ async def _(server: Server) -> None:
         await first.receive(patience=10.0)
 
 
-SECTION[12] = leader_exchange(
-    "RemoveRaftVoter for another cluster gets",
-    guide("Error Codes"),
-    send=lambda quorum: remove_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
-    expect=answers(ErrorCode.INCONSISTENT_CLUSTER_ID),
-)
 SECTION[13] = leader_exchange(
     "RemoveRaftVoter for an id that does not vote gets",
     _REMOVE,

@@ -8,15 +8,7 @@ from kwire.conform.check import CheckSection
 from kwire.conform.checks.topics.creating import create, new_topic, some_broker
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import (
-    ConformanceVerdict,
-    Need,
-    ServerRole,
-    guide,
-    kafka,
-    kip,
-    schema,
-)
+from kwire.conform.vocabulary import ConformanceVerdict, Need, ServerRole, guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
 

@@ -10,12 +10,7 @@ from kwire.conform.checks.transactions.transaction import (
     demand_second_version,
     transactional_producer,
 )
-from kwire.conform.expectation import (
-    error_codes,
-    expect,
-    expect_equal,
-    expect_error,
-)
+from kwire.conform.expectation import error_codes, expect, expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import kafka, kip
 from kwire.error_codes import ErrorCode
@@ -114,9 +109,7 @@ async def _(server: Server) -> Any:
 
 
 @SECTION.broker_refuses(
-    9,
-    kafka("TransactionCoordinator.handleAddPartitionsToTransaction"),
-    ErrorCode.INVALID_REQUEST,
+    9, kafka("TransactionCoordinator.handleAddPartitionsToTransaction"), ErrorCode.INVALID_REQUEST
 )
 async def _(server: Server) -> Any:
     """An empty transactional id gets"""

@@ -34,18 +34,6 @@ async def _(server: Server) -> None:
     expect_equal("topics", state.topics, [])
 
 
-@SECTION.broker_check(2, _DESCRIBE)
-async def _(server: Server) -> None:
-    """An open transaction is Ongoing, with start and partitions."""
-    transaction = await transactional_producer(server)
-    await transaction.begin()
-    state = await transaction.describe()
-    expect_equal("state", state.transaction_state, "Ongoing")
-    topics = [(topic.topic, topic.partitions) for topic in state.topics]
-    expect_equal("topics", topics, [(transaction.producer.topic, (0,))])
-    expect(state.transaction_start_time_ms > 0, "a start", state.transaction_start_time_ms)
-
-
 def _completes(*, committed: bool, complete: str) -> Any:
     verb = "commit" if committed else "abort"
 
@@ -100,17 +88,6 @@ async def _listed(transaction: CheckedTransaction, version: int | None, **filter
     return own[0] if own else None
 
 
-@SECTION.broker_check(7, _LIST)
-async def _(server: Server) -> None:
-    """ListTransactions lists an open transaction with its producer and state."""
-    transaction = await transactional_producer(server)
-    await transaction.begin()
-    listed = await _listed(transaction, None)
-    expect(listed, "the transaction in the list", "none")
-    expect_equal("state", listed.transaction_state, "Ongoing")
-    expect_equal("producer id", listed.producer_id, transaction.producer.producer_id)
-
-
 @SECTION.broker_check(8, _LIST)
 async def _(server: Server) -> None:
     """The filter by state leaves out transactions in other states."""
@@ -120,15 +97,6 @@ async def _(server: Server) -> None:
     expect(listed, "it among the open ones", "none")
     listed = await _listed(transaction, None, state_filters=("Empty",))
     expect(listed is None, "it not among the empty ones", listed)
-
-
-@SECTION.broker_check(9, _LIST)
-async def _(server: Server) -> None:
-    """A state that the server does not know is named in the answer."""
-    request = ListTransactionsRequest(state_filters=("Empty", "Nowhere"))
-    answer = await (await server.connection()).ask_coordinator(request)
-    expect_error(answer, ErrorCode.NONE)
-    expect_equal("unknown states", answer.unknown_state_filters, ("Nowhere",))
 
 
 @SECTION.broker_check(10, _LIST)

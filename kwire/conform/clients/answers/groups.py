@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TypeVar
 
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored, missing
 from kwire.conform.clients.cluster import CommittedOffset, MemberGroup
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
 from kwire.messages.a08_offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitResponse,
-    OffsetCommitResponsePartition,
-    OffsetCommitResponseTopic,
 )
 from kwire.messages.a09_offset_fetch import (
     OffsetFetchRequest,
@@ -24,25 +23,20 @@ from kwire.messages.a09_offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from kwire.messages.a10_find_coordinator import (
-    Coordinator,
-    FindCoordinatorRequest,
-    FindCoordinatorResponse,
-)
+from kwire.messages.a10_find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from kwire.messages.a11_join_group import (
     JoinGroupRequest,
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
 from kwire.messages.a12_heartbeat import HeartbeatRequest, HeartbeatResponse
-from kwire.messages.a13_leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
+from kwire.messages.a13_leave_group import LeaveGroupRequest, LeaveGroupResponse
 from kwire.messages.a14_sync_group import SyncGroupRequest, SyncGroupResponse
 from kwire.messages.a28_txn_offset_commit import TxnOffsetCommitRequestPartition
 from kwire.messages.a68_consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
-    TopicPartitions,
 )
 
 HEARTBEAT_MS = 500
@@ -53,14 +47,11 @@ def find_coordinator(ask: NodeAsk) -> Response:
     """Return the one coordinator of every key."""
     node = ask.cluster.coordinator
     address = ask.cluster.addresses[node]
+    place = {"node_id": node, "host": address.host, "port": address.port}
     if ask.version >= 4:
-        return FindCoordinatorResponse(
-            coordinators=[
-                Coordinator(key=key, node_id=node, host=address.host, port=address.port)
-                for key in ask.body.coordinator_keys
-            ]
-        )
-    return FindCoordinatorResponse(node_id=node, host=address.host, port=address.port)
+        found = [{"key": key, **place} for key in ask.body.coordinator_keys]
+        return filled(FindCoordinatorResponse, coordinators=found)
+    return filled(FindCoordinatorResponse, **place)
 
 
 def join_group(ask: NodeAsk) -> Response:
@@ -89,11 +80,7 @@ def join_group(ask: NodeAsk) -> Response:
         leader=member_id,
         member_id=member_id,
         members=[
-            JoinGroupResponseMember(
-                member_id=member_id,
-                group_instance_id=body.group_instance_id,
-                metadata=protocol.metadata,
-            )
+            mirrored(JoinGroupResponseMember, body, member_id=member_id, metadata=protocol.metadata)
         ],
     )
 
@@ -105,11 +92,7 @@ def sync_group(ask: NodeAsk) -> Response:
         return SyncGroupResponse(error_code=error)
     for assignment in body.assignments:
         group.assignment = assignment.assignment
-    return SyncGroupResponse(
-        protocol_type=body.protocol_type,
-        protocol_name=body.protocol_name,
-        assignment=group.assignment,
-    )
+    return mirrored(SyncGroupResponse, body, assignment=group.assignment)
 
 
 def heartbeat(ask: NodeAsk) -> Response:
@@ -120,13 +103,8 @@ def heartbeat(ask: NodeAsk) -> Response:
 
 def leave_group(ask: NodeAsk) -> Response:
     """Forget the member."""
-    group = _group(ask)
-    group.member_id = ""
-    members = [
-        MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id)
-        for member in ask.body.members
-    ]
-    return LeaveGroupResponse(members=members)
+    _group(ask).member_id = ""
+    return mirrored(LeaveGroupResponse, ask.body)
 
 
 def consumer_group_heartbeat(ask: NodeAsk) -> Response:
@@ -153,18 +131,15 @@ def consumer_group_heartbeat(ask: NodeAsk) -> Response:
         member_id=group.member_id, member_epoch=group.generation, heartbeat_interval_ms=HEARTBEAT_MS
     )
     if joins or body.subscribed_topic_names is not None:
-        answer.assignment = _everything(ask)
+        topics = filter(None, map(ask.cluster.topic, body.subscribed_topic_names or ()))
+        answer.assignment = filled(
+            Assignment,
+            topic_partitions=[
+                {"topic_id": topic.id, "partitions": tuple(range(len(topic.partitions)))}
+                for topic in topics
+            ],
+        )
     return answer
-
-
-def _everything(ask: NodeAsk) -> Assignment:
-    topics = filter(None, map(ask.cluster.topic, ask.body.subscribed_topic_names or ()))
-    return Assignment(
-        topic_partitions=[
-            TopicPartitions(topic_id=topic.id, partitions=tuple(range(len(topic.partitions))))
-            for topic in topics
-        ]
-    )
 
 
 def offset_commit(ask: NodeAsk) -> Response:
@@ -176,24 +151,16 @@ def offset_commit(ask: NodeAsk) -> Response:
         if is_member
         else ErrorCode.NONE
     )
-    topics = []
-    for wanted in body.topics:
-        topic = ask.cluster.topic_by(wanted.name, wanted.topic_id)
-        error = of_member
+    answer = mirrored(OffsetCommitResponse, body)
+    for wanted, result in zip(body.topics, answer.topics, strict=True):
+        topic, error = ask.cluster.topic_by(wanted.name, wanted.topic_id), of_member
         if topic is None and not error:
-            by_id = ask.version >= 10
-            error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        for part in wanted.partitions:
+            error = missing(by_id=ask.version >= 10)
+        for part, told in zip(wanted.partitions, result.partitions, strict=True):
+            told.error_code = error
             if topic is not None and not error:
                 group.offsets[topic.name, part.partition_index] = committed(part)
-        parts = [
-            OffsetCommitResponsePartition(partition_index=part.partition_index, error_code=error)
-            for part in wanted.partitions
-        ]
-        topics.append(
-            OffsetCommitResponseTopic(name=wanted.name, topic_id=wanted.topic_id, partitions=parts)
-        )
-    return OffsetCommitResponse(topics=topics)
+    return answer
 
 
 def offset_fetch(ask: NodeAsk) -> Response:

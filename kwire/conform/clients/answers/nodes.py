@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from uuid import UUID
 
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
-from kwire.conform.clients.cluster import CLUSTER_ID, NODES, ClusterTopic, PartitionLog
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored, missing
+from kwire.conform.clients.cluster import CLUSTER_ID, NODES, Cluster, ClusterTopic
 from kwire.conform.vocabulary import ServerRole
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a03_metadata import (
-    MetadataRequest,
-    MetadataResponse,
-    MetadataResponseBroker,
-    MetadataResponsePartition,
-    MetadataResponseTopic,
-)
+from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from kwire.messages.a18_api_versions import (
-    ApiVersionsResponse,
-    FinalizedFeatureKey,
-    SupportedFeatureKey,
-)
+from kwire.messages.a18_api_versions import ApiVersionsResponse
 from kwire.messages.a19_create_topics import (
     CreatableTopicResult,
     CreateTopicsRequest,
@@ -39,18 +31,8 @@ from kwire.messages.a32_describe_configs import (
     DescribeConfigsResult,
 )
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from kwire.messages.a55_describe_quorum import (
-    DescribeQuorumRequest,
-    DescribeQuorumResponse,
-    ReplicaState,
-    ResponsePartitionData,
-    ResponseTopicData,
-)
-from kwire.messages.a60_describe_cluster import (
-    DescribeClusterBroker,
-    DescribeClusterRequest,
-    DescribeClusterResponse,
-)
+from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """Names and versions of clients (KIP-511)."""
@@ -71,14 +53,15 @@ def api_versions(ask: NodeAsk) -> Response:
         (CLUSTER_ID, ask.node_id),
     ):
         return ApiVersionsResponse(error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
-    return ApiVersionsResponse(
+    return filled(
+        ApiVersionsResponse,
         supported_features=[
-            SupportedFeatureKey(name=name, min_version=0, max_version=level)
+            {"name": name, "min_version": 0, "max_version": level}
             for name, level in features.items()
         ],
         finalized_features_epoch=1 if features else -1,
         finalized_features=[
-            FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+            {"name": name, "max_version_level": level, "min_version_level": level}
             for name, level in features.items()
         ],
     )
@@ -91,37 +74,40 @@ def metadata(ask: NodeAsk) -> Response:
         topics = [_topic_metadata(topic) for topic in cluster.topics.values()]
     else:
         topics = [_asked_topic(ask, topic.name, topic.topic_id) for topic in wanted]
-    return MetadataResponse(
-        brokers=[
-            MetadataResponseBroker(node_id=node, host=address.host, port=address.port)
-            for node, address in cluster.addresses.items()
-        ],
+    return filled(
+        MetadataResponse,
+        brokers=_nodes(cluster, "node_id"),
         cluster_id=CLUSTER_ID,
         controller_id=NODES[0],
         topics=topics,
     )
 
 
+def _nodes(cluster: Cluster, name: str) -> list[dict[str, Any]]:
+    """Return the nodes with their addresses. name: of the field with their ids."""
+    return [{name: n, "host": at.host, "port": at.port} for n, at in cluster.addresses.items()]
+
+
 def _asked_topic(ask: NodeAsk, name: str | None, topic_id: UUID) -> MetadataResponseTopic:
     topic = ask.cluster.topic_by(name, topic_id)
     if topic is not None:
         return _topic_metadata(topic)
-    code = ErrorCode.UNKNOWN_TOPIC_ID if topic_id.int else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    code = missing(by_id=topic_id.int != 0)
     return MetadataResponseTopic(error_code=code, name=name, topic_id=topic_id)
 
 
 def _topic_metadata(topic: ClusterTopic) -> MetadataResponseTopic:
-    def partition(index: int, log: PartitionLog) -> MetadataResponsePartition:
-        return MetadataResponsePartition(
-            partition_index=index,
-            leader_id=log.leader,
-            leader_epoch=log.leader_epoch,
-            replica_nodes=NODES,
-            isr_nodes=NODES,
-        )
-
-    partitions = [partition(index, log) for index, log in enumerate(topic.partitions)]
-    return MetadataResponseTopic(name=topic.name, topic_id=topic.id, partitions=partitions)
+    partitions = [
+        {
+            "partition_index": index,
+            "leader_id": log.leader,
+            "leader_epoch": log.leader_epoch,
+            "replica_nodes": NODES,
+            "isr_nodes": NODES,
+        }
+        for index, log in enumerate(topic.partitions)
+    ]
+    return filled(MetadataResponseTopic, name=topic.name, topic_id=topic.id, partitions=partitions)
 
 
 def describe_cluster(ask: NodeAsk) -> Response:
@@ -131,14 +117,12 @@ def describe_cluster(ask: NodeAsk) -> Response:
     if ask.version >= 1 and ask.body.endpoint_type != own_type:
         code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
         return DescribeClusterResponse(error_code=code, endpoint_type=own_type)
-    return DescribeClusterResponse(
+    return filled(
+        DescribeClusterResponse,
         endpoint_type=own_type,
         cluster_id=CLUSTER_ID,
         controller_id=NODES[0],
-        brokers=[
-            DescribeClusterBroker(broker_id=node, host=address.host, port=address.port)
-            for node, address in cluster.addresses.items()
-        ],
+        brokers=_nodes(cluster, "broker_id"),
     )
 
 
@@ -170,10 +154,7 @@ def delete_topics(ask: NodeAsk) -> Response:
     for name, topic_id in named or [(topic.name, topic.topic_id) for topic in ask.body.topics]:
         by_name = ask.cluster.topics.get(name or "")
         topic = ask.cluster.topic_by(None, topic_id) if topic_id.int else by_name
-        missing = (
-            ErrorCode.UNKNOWN_TOPIC_ID if topic_id.int else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        )
-        code = ErrorCode.NONE if topic else missing
+        code = ErrorCode.NONE if topic else missing(by_id=topic_id.int != 0)
         if topic is not None:
             ask.cluster.topics.pop(topic.name)
             name, topic_id = topic.name, topic.id
@@ -183,30 +164,23 @@ def delete_topics(ask: NodeAsk) -> Response:
 
 def describe_configs(ask: NodeAsk) -> Response:
     """Return no configs of what is asked for: all have their defaults."""
-    return DescribeConfigsResponse(
-        results=[
-            DescribeConfigsResult(
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-                error_message=None,
-            )
-            for resource in ask.body.resources
-        ]
-    )
+    results = [
+        mirrored(DescribeConfigsResult, resource, error_message=None)
+        for resource in ask.body.resources
+    ]
+    return DescribeConfigsResponse(results=results)
 
 
 def describe_quorum(ask: NodeAsk) -> Response:
     """Return a quorum of all nodes, led by the first."""
-    state = [ReplicaState(replica_id=node, log_end_offset=1) for node in NODES]
-    partition = ResponsePartitionData(
-        partition_index=0,
-        leader_id=NODES[0],
-        leader_epoch=1,
-        high_watermark=1,
-        current_voters=state,
-    )
-    topic = ResponseTopicData(topic_name="__cluster_metadata", partitions=[partition])
-    return DescribeQuorumResponse(topics=[topic])
+    partition = {
+        "leader_id": NODES[0],
+        "leader_epoch": 1,
+        "high_watermark": 1,
+        "current_voters": [{"replica_id": node, "log_end_offset": 1} for node in NODES],
+    }
+    topic = {"topic_name": "__cluster_metadata", "partitions": [partition]}
+    return filled(DescribeQuorumResponse, topics=[topic])
 
 
 def sasl_handshake(ask: NodeAsk) -> Response:

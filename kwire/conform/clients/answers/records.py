@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kwire.batches.current import RecordBatch
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored, missing
 from kwire.conform.clients.cluster import (
     FetchedParts,
     FetchSession,
@@ -28,20 +30,13 @@ from kwire.messages.a01_fetch import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kwire.messages.a02_list_offsets import (
-    ListOffsetsPartitionResponse,
-    ListOffsetsRequest,
-    ListOffsetsResponse,
-    ListOffsetsTopicResponse,
-)
+from kwire.messages.a02_list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from kwire.messages.a23_offset_for_leader_epoch import (
-    EpochEndOffset,
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
-    OffsetForLeaderTopicResult,
 )
 
-_EARLIEST, _LATEST = -2, -1
+_LATEST = -1
 _LONGEST_WAIT = 1.0
 """Seconds that an empty Fetch takes at most, so that a case ends soon."""
 
@@ -63,17 +58,12 @@ def produce(ask: NodeAsk) -> Response:
     responses = []
     for data in ask.body.topic_data:
         topic = ask.cluster.topic_by(data.name, data.topic_id)
-        missing = (
-            ErrorCode.UNKNOWN_TOPIC_ID
-            if ask.version >= 13
-            else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        )
         partitions = []
         for part in data.partition_data:
             log = ask.cluster.partition(topic, part.index)
             result = PartitionProduceResponse(index=part.index, base_offset=-1)
             if log is None or topic is None:
-                result.error_code = missing
+                result.error_code = missing(by_id=ask.version >= 13)
             elif wrong_acks:
                 result.error_code = ErrorCode.INVALID_REQUIRED_ACKS
             else:
@@ -182,10 +172,7 @@ def _read(ask: NodeAsk, key: tuple[str, int], offset: int, epoch: int, most: int
     log = ask.cluster.partition(ask.cluster.topics.get(name), index)
     result = PartitionData(partition_index=index, high_watermark=-1, records=b"")
     if log is None:
-        by_id = ask.version >= 13
-        result.error_code = (
-            ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        )
+        result.error_code = missing(by_id=ask.version >= 13)
         return result
     result.error_code = wrong_epoch(ask, log, epoch)
     if not result.error_code and not log.start <= offset <= log.end:
@@ -217,42 +204,33 @@ def _by_topic(
 
 def list_offsets(ask: NodeAsk) -> Response:
     """Return the first offset, the end, or for a time the first offset."""
-    topics = []
-    for wanted in ask.body.topics:
-        parts = []
-        for part in wanted.partitions:
+    answer = mirrored(ListOffsetsResponse, ask.body, timestamp=-1)
+    for wanted, topic in zip(ask.body.topics, answer.topics, strict=True):
+        for part, result in zip(wanted.partitions, topic.partitions, strict=True):
             log = ask.cluster.partition(ask.cluster.topic(wanted.name), part.partition_index)
-            result = ListOffsetsPartitionResponse(partition_index=part.partition_index)
-            if log is None:
-                result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            elif error := wrong_epoch(ask, log, part.current_leader_epoch):
-                result.error_code = error
-            else:
+            result.error_code = _error_of(ask, log, part)
+            if log is not None and not result.error_code:
                 result.offset = log.end if part.timestamp == _LATEST else log.start
                 result.leader_epoch = log.leader_epoch
-                result.timestamp = -1
-            parts.append(result)
-        topics.append(ListOffsetsTopicResponse(name=wanted.name, partitions=parts))
-    return ListOffsetsResponse(topics=topics)
+    return answer
+
+
+def _error_of(ask: NodeAsk, log: PartitionLog | None, part: Any) -> ErrorCode:
+    if log is None:
+        return missing(by_id=False)
+    return wrong_epoch(ask, log, part.current_leader_epoch)
 
 
 def offset_for_leader_epoch(ask: NodeAsk) -> Response:
     """Return the end of the log as the end of the epoch: nothing is ever truncated."""
-    topics = []
-    for wanted in ask.body.topics:
-        parts = []
-        for part in wanted.partitions:
+    answer = mirrored(OffsetForLeaderEpochResponse, ask.body, leader_epoch=-1)
+    for wanted, topic in zip(ask.body.topics, answer.topics, strict=True):
+        for part, result in zip(wanted.partitions, topic.partitions, strict=True):
             log = ask.cluster.partition(ask.cluster.topic(wanted.topic), part.partition)
-            result = EpochEndOffset(partition=part.partition)
-            if log is None:
-                result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            elif error := wrong_epoch(ask, log, part.current_leader_epoch):
-                result.error_code = error
-            else:
+            result.error_code = _error_of(ask, log, part)
+            if log is not None and not result.error_code:
                 result.leader_epoch, result.end_offset = part.leader_epoch, log.end
-            parts.append(result)
-        topics.append(OffsetForLeaderTopicResult(topic=wanted.topic, partitions=parts))
-    return OffsetForLeaderEpochResponse(topics=topics)
+    return answer
 
 
 ANSWERS: NodeAnswers = {

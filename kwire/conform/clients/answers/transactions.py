@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored
 from kwire.conform.clients.answers.groups import committed
 from kwire.conform.clients.cluster import MemberGroup, TransactionState
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
 from kwire.messages.a22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kwire.messages.a24_add_partitions_to_txn import (
-    AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
-    AddPartitionsToTxnResult,
     AddPartitionsToTxnTopic,
-    AddPartitionsToTxnTopicResult,
 )
 from kwire.messages.a25_add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from kwire.messages.a26_end_txn import EndTxnRequest, EndTxnResponse
-from kwire.messages.a28_txn_offset_commit import (
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitResponse,
-    TxnOffsetCommitResponsePartition,
-    TxnOffsetCommitResponseTopic,
-)
+from kwire.messages.a28_txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
@@ -53,20 +47,17 @@ def init_producer_id(ask: NodeAsk) -> Response:
 def add_partitions(ask: NodeAsk) -> Response:
     """Add partitions to the transaction under way; v4 and later have several transactions."""
     body = ask.body
-    if ask.version >= 4:
-        results = []
-        for part in body.transactions:
-            error = _add(ask, part.transactional_id, part, part.topics)
-            results.append(
-                AddPartitionsToTxnResult(
-                    transactional_id=part.transactional_id,
-                    topic_results=_results(part.topics, error),
-                )
-            )
-        return AddPartitionsToTxnResponse(results_by_transaction=results)
-    topics = body.v3_and_below_topics
-    error = _add(ask, body.v3_and_below_transactional_id, body, topics)
-    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, error))
+    if ask.version < 4:
+        topics = body.v3_and_below_topics
+        error = _add(ask, body.v3_and_below_transactional_id, body, topics)
+        results = _results(topics, error)
+        return filled(AddPartitionsToTxnResponse, results_by_topic_v3_and_below=results)
+    transactions = []
+    for part in body.transactions:
+        error = _add(ask, part.transactional_id, part, part.topics)
+        name = {"transactional_id": part.transactional_id}
+        transactions.append({**name, "topic_results": _results(part.topics, error)})
+    return filled(AddPartitionsToTxnResponse, results_by_transaction=transactions)
 
 
 def _add(
@@ -81,17 +72,15 @@ def _add(
     return ErrorCode.NONE
 
 
-def _results(
-    topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode
-) -> list[AddPartitionsToTxnTopicResult]:
+def _results(topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode) -> list[dict[str, Any]]:
     return [
-        AddPartitionsToTxnTopicResult(
-            name=topic.name,
-            results_by_partition=[
-                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=error)
+        {
+            "name": topic.name,
+            "results_by_partition": [
+                {"partition_index": index, "partition_error_code": error}
                 for index in topic.partitions
             ],
-        )
+        }
         for topic in topics
     ]
 
@@ -116,21 +105,7 @@ def txn_offset_commit(ask: NodeAsk) -> Response:
             for part in wanted.partitions if topic else ():
                 name = topic.name if topic else ""
                 state.offsets[body.group_id, name, part.partition_index] = committed(part)
-    return TxnOffsetCommitResponse(
-        topics=[
-            TxnOffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    TxnOffsetCommitResponsePartition(
-                        partition_index=part.partition_index, error_code=error
-                    )
-                    for part in topic.partitions
-                ],
-            )
-            for topic in ask.body.topics
-        ]
-    )
+    return mirrored(TxnOffsetCommitResponse, ask.body, error_code=error)
 
 
 def end_txn(ask: NodeAsk) -> Response:

@@ -95,18 +95,11 @@ def _declare_session(number: int, fault: str, action: NodeAction) -> None:
 
 _declare_session(2, Code.FETCH_SESSION_ID_NOT_FOUND.name, meanwhile(lambda c: c.sessions.clear()))
 _declare_session(
-    3,
-    Code.INVALID_FETCH_SESSION_EPOCH.name,
-    gives(Code.INVALID_FETCH_SESSION_EPOCH, at="top"),
+    3, Code.INVALID_FETCH_SESSION_EPOCH.name, gives(Code.INVALID_FETCH_SESSION_EPOCH, at="top")
 )
 
 
-@SECTION.case(
-    4,
-    guide("Network"),
-    _CONSUME,
-    rules=once(FetchRequest, ends()),
-)
+@SECTION.case(4, guide("Network"), _CONSUME, rules=once(FetchRequest, ends()))
 def _(play: Play) -> None:
     "After a closed connection a client fetches again, and reads each record once."
     _demand_all(play)

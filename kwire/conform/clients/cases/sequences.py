@@ -143,10 +143,7 @@ _declare(3, _PRODUCE, "a lost answer to the second record", lost(ReplyEnd.RESET)
 _declare(4, _PRODUCE, "an answer that never comes", lost(ReplyEnd.NONE), recovers=False)
 _declare(5, _BURST, "a lost answer to all in flight", lost())
 _declare(6, _PRODUCE, "a lost answer and a new leader", _lost_and_moved, after=1)
-for number, code in (
-    (7, Code.REQUEST_TIMED_OUT),
-    (8, Code.NOT_ENOUGH_REPLICAS_AFTER_APPEND),
-):
+for number, code in ((7, Code.REQUEST_TIMED_OUT), (8, Code.NOT_ENOUGH_REPLICAS_AFTER_APPEND)):
     _declare(number, _PRODUCE, f"{code.name} for what was written", changed(_refused(code)))
 _declare(
     9,
@@ -170,9 +167,7 @@ for number, code in (
     _PRODUCE,
     rules=lambda: [
         ScriptRule(
-            api=InitProducerIdRequest,
-            action=gives(Code.CLUSTER_AUTHORIZATION_FAILED),
-            times=None,
+            api=InitProducerIdRequest, action=gives(Code.CLUSTER_AUTHORIZATION_FAILED), times=None
         )
     ],
     may_fail=True,

@@ -16,10 +16,13 @@ def _give_nothing(response: FetchResponse) -> None:
 
 BREAKS: dict[int, Break] = {
     1: changes(FetchRequest, _give_nothing),
-    **dict.fromkeys((2, 3, 4), _ANSWERED),
-    5: changes(FetchRequest, sets(f"{_PARTITION}.current_leader.leader_epoch", 1 << 20)),
-    6: changes(FetchRequest, sets("node_endpoints", [])),
-    7: changes(FetchRequest, sets(f"{_PARTITION}.diverging_epoch.end_offset", 1 << 50)),
+    **dict.fromkeys(
+        (
+            2,
+            3,
+        ),
+        _ANSWERED,
+    ),
     **dict.fromkeys(range(8, 13), _ANSWERED),
     13: gives_error(FetchRequest, 3),
     14: _ANSWERED,

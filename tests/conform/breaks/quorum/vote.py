@@ -20,6 +20,5 @@ BREAKS: dict[int, Break] = {
     7: gives_error(VoteRequest, 125),
     **dict.fromkeys(range(8, 14), _ANSWERED),
     14: _GRANTED,
-    15: changes(VoteRequest, sets("topics[0].partitions[0].leader_id", -1)),
     16: _NEXT_EPOCH,
 }

@@ -8,7 +8,7 @@ _ADDED, _REMOVED = gives_error(AddRaftVoterRequest, 0), gives_error(RemoveRaftVo
 
 BREAKS: dict[int, Break] = {
     **dict.fromkeys(range(1, 12), _ADDED),
-    **dict.fromkeys(range(12, 17), _REMOVED),
+    **dict.fromkeys(range(13, 17), _REMOVED),
     17: _ADDED,
     18: _REMOVED,
 }

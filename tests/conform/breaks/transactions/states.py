@@ -17,14 +17,11 @@ def _without(filter: str, value: object) -> Break:
 
 BREAKS: dict[int, Break] = {
     1: _in_state("Ongoing"),
-    2: _in_state("Empty"),
     3: _in_state("CompleteAbort"),
     4: _in_state("CompleteCommit"),
     5: gives_error(DescribeTransactionsRequest, 0),
     6: gives_error(DescribeTransactionsRequest, 0),
-    7: changes(ListTransactionsRequest, sets("transaction_states", [])),
     8: _without("state_filters", ()),
-    9: changes(ListTransactionsRequest, sets("unknown_state_filters", ())),
     10: _without("producer_id_filters", ()),
     11: _without("duration_filter", -1),
     12: _without("transactional_id_pattern", None),
