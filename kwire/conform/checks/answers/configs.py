@@ -88,12 +88,8 @@ async def _(server: Server) -> None:
         include_synonyms=True,
         include_documentation=True,
     )
-<<<<<<< HEAD
-    expected = {"results": [result]}
-    await _until_known(server, request)
-=======
     expected = {"results": [_resource(name, configs=configs)]}
->>>>>>> 66cedc87 (conform: fit the cluster that clients meet with one helper for answers)
+    await _until_known(server, request)
     await expect_in_each_version(await server.connection(), request, expected)
 
 
