@@ -6,11 +6,11 @@ from kwire.conform.clients.case import ClientSection, ClientTask
 from kwire.conform.clients.cluster import NODES, Cluster
 from kwire.conform.clients.judges import demand_recovery
 from kwire.conform.clients.play import Play
-from kwire.conform.clients.script import changed, gives, once
+from kwire.conform.clients.script import ScriptRule, changed, gives, once, silence
 from kwire.conform.expectation import expect
 from kwire.conform.vocabulary import ServerRole, Skipped, kip
 from kwire.error_codes import ErrorCode
-from kwire.messages import DescribeClusterRequest, MetadataRequest
+from kwire.messages import ApiVersionsRequest, DescribeClusterRequest, MetadataRequest
 from kwire.messages.a03_metadata import MetadataResponse
 
 SECTION = ClientSection("client/bootstrap", "The way to a cluster, also when all is lost")
@@ -39,13 +39,21 @@ def _(play: Play) -> None:
     demand_recovery(play, "brokers that nobody can reach")
 
 
-@SECTION.case(
-    2,
-    kip(1102, "Proposed Changes"),
-    ClientTask.PRODUCE,
-    may_fail=True,
-    rules=once(MetadataRequest, gives(ErrorCode.REBOOTSTRAP_REQUIRED, "top")),
-)
+def _lost(answer: MetadataResponse) -> None:
+    answer.error_code = ErrorCode.REBOOTSTRAP_REQUIRED
+    answer.brokers, answer.topics = [], []
+
+
+def _lost_here() -> list[ScriptRule]:
+    """Give REBOOTSTRAP_REQUIRED until the client connects once more."""
+    connected = ScriptRule(api=ApiVersionsRequest, action=silence(), times=0, is_aid=True)
+    lost = ScriptRule(
+        api=MetadataRequest, action=changed(_lost), times=None, when=lambda body: connected.seen < 2
+    )
+    return [connected, lost]
+
+
+@SECTION.case(2, kip(1102, "Proposed Changes"), ClientTask.PRODUCE, may_fail=True, rules=_lost_here)
 def _(play: Play) -> None:
     "After REBOOTSTRAP_REQUIRED a client connects to the bootstrap servers again."
     refused = play.scripted(MetadataRequest)[0]
