@@ -17,6 +17,8 @@ from kwire.protocol.model import FieldFact, MessageFact
 from kwire.protocol.release_facts import facts
 
 FILE = "sources.tsv"
+VERSION = "version "
+"""The beginning of a section of a schema that is no field."""
 _KAFKA = "https://github.com/apache/kafka/blob"
 _FOLDERS = {"metadata": "metadata/src/main/resources/common/metadata"}
 """Folders of schemas by the kind of message; all others are among the clients'."""
@@ -40,7 +42,7 @@ def since_of(source: SentenceSource) -> str:
     return first_of(
         release
         for fact in message
-        if any(_has_field(field, source.section) for field in fact.fields) or not source.section
+        if not source.section or _has_section(fact, source.section)
         for release in fact.releases
     )
 
@@ -72,6 +74,13 @@ def _message(source: SentenceSource) -> list[MessageFact] | None:
         return None
     name = source.title.removeprefix("schema of ").partition(",")[0]
     return [fact for fact in facts().messages if fact.name == name] or None
+
+
+def _has_section(message: MessageFact, section: str) -> bool:
+    """Return True if a message, as releases have it, has a field or a version."""
+    if section.startswith(VERSION):
+        return int(section.removeprefix(VERSION)) in message.version_set
+    return any(_has_field(field, section) for field in message.fields)
 
 
 def _has_field(field: FieldFact, name: str) -> bool:

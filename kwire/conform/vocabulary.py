@@ -45,9 +45,9 @@ def rfc(number: int, section: str) -> SentenceSource:
     return SentenceSource(f"RFC {number}", section)
 
 
-def schema(name: str, field: str = "") -> SentenceSource:
-    """Return what a message's schema says of itself or of a field."""
-    return SentenceSource(f"schema of {name}", field, SentenceClass.SCHEMA)
+def schema(name: str, section: str = "") -> SentenceSource:
+    """Return what a message's schema says of itself, of a field or of a version: `version 9`."""
+    return SentenceSource(f"schema of {name}", section, SentenceClass.SCHEMA)
 
 
 def guide(section: str) -> SentenceSource:

@@ -37,6 +37,12 @@ def test_every_document_is_of_a_release() -> None:
             "4.4.0/clients/src/main/resources/common/message/VoteResponse.json",
         ),
         (schema("FeatureLevelRecord"), "3.6.2 or before", "metadata/FeatureLevelRecord.json"),
+        (schema("ListOffsetsRequest", "version 9"), "3.9.1", "/message/ListOffsetsRequest.json"),
+        (
+            schema("ConsumerGroupHeartbeatRequest", "version 1"),
+            "4.3.1",
+            "/message/ConsumerGroupHeartbeatRequest.json",
+        ),
         (schema("LeaderAndIsrRequest", "listeners"), "3.6.2 or before", "LeaderAndIsrRequest.json"),
         (kafka("Topic.validate"), "", "common/internals/Topic.java"),
         (guide("a section of another suite"), "", ""),
