@@ -174,7 +174,9 @@ SECTION[2] = family(
     "A connection takes the same request again.", guide("Network"), pairs(_twice, last_only=True)
 )
 SECTION[3] = family(
-    "A throttle time is 0 or more.", kip(219), pairs(_throttle, _throttles, last_only=True)
+    "A throttle time is 0 or more.",
+    guide("The Messages"),
+    pairs(_throttle, _throttles, last_only=True),
 )
 SECTION[4] = family(
     "Error codes are those of Kafka's table.",
@@ -183,17 +185,17 @@ SECTION[4] = family(
 )
 SECTION[5] = family(
     "An API that is listed is served, not answered with UNKNOWN_SERVER_ERROR.",
-    kip(35),
+    guide("Retrieving Supported API versions"),
     pairs(_supported, last_only=True),
 )
 SECTION[6] = family(
     "A tagged field that the server does not know is ignored in a body.",
-    kip(482),
+    kip(482, "Tagged Fields"),
     pairs(_tag_in_body, _flexible),
 )
 SECTION[7] = family(
     "A tagged field that the server does not know is ignored in a header.",
-    kip(482),
+    kip(482, "Tagged Fields"),
     pairs(_tag_in_header, _flexible),
 )
 SECTION[8] = family(

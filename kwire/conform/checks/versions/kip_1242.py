@@ -47,7 +47,7 @@ def names_node(
         judge(await connection.exchange(request, 5), answers(code, version=5))
         expect_error(await connection.ask(api_versions_request(), 0), ErrorCode.NONE)
 
-    return scenario(gets(sentence, code), kip(1242), role=role)(run)
+    return scenario(gets(sentence, code), kip(1242, "ApiVersions"), role=role)(run)
 
 
 SECTION[1] = names_node("A client that names its server is answered.", ErrorCode.NONE)

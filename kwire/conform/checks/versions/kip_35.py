@@ -22,6 +22,7 @@ from kwire.net.negotiation import api_versions_request
 SECTION = CheckSection("versions/kip-35", "ApiVersions, and the versions that it lists")
 
 _KEY = api_key("ApiVersions")
+_LIST = guide("Retrieving Supported API versions")
 _SASL = frozenset({api_key("SaslHandshake"), api_key("SaslAuthenticate")})
 
 
@@ -57,11 +58,11 @@ async def _each_version(server: Server, version: int) -> None:
 
 
 SECTION[1] = family(
-    "Each version of ApiVersions that is offered is answered.", kip(35), _each_version
+    "Each version of ApiVersions that is offered is answered.", _LIST, _each_version
 )
 SECTION[2] = exchange(
     "A server that answers ApiVersions offers it.",
-    kip(35),
+    _LIST,
     send=api_versions_request(),
     expect=answers(ErrorCode.NONE, text="with ApiVersions in its list", lacks=lacks_itself),
 )
@@ -86,7 +87,7 @@ SECTION[5] = exchange(
 )
 
 
-@SECTION.check(6, kip(35))
+@SECTION.check(6, _LIST)
 async def _(server: Server) -> None:
     """Every version of the answer lists the same ranges."""
     connection = await server.connection()
@@ -100,7 +101,7 @@ async def _(server: Server) -> None:
         expect(not odd, "the list of v0", f"in v{version} other (API, first, last): {odd[:5]}")
 
 
-@SECTION.check(7, guide("Retrieving Supported API versions"))
+@SECTION.check(7, _LIST)
 async def _(server: Server) -> None:
     """A client may ask as often as it wants, at any time."""
     first = await server.ask(api_versions_request(), 0)
@@ -109,7 +110,7 @@ async def _(server: Server) -> None:
         expect_equal("number of APIs", len(again.api_keys), len(first.api_keys))
 
 
-@SECTION.check(9, kip(511))
+@SECTION.check(9, kip(511, "Public Interfaces"))
 async def _(server: Server) -> None:
     """The answer has response header v0, also where the version is flexible."""
     connection = await server.connection()
@@ -120,7 +121,7 @@ async def _(server: Server) -> None:
     judge(await connection.exchange(api_versions_request(), 3), answers(ErrorCode.NONE))
 
 
-@SECTION.check(10, kip(35))
+@SECTION.check(10, guide("Network"))
 async def _(server: Server) -> None:
     """A connection may begin with a request other than ApiVersions."""
     body, version = first_request(server.target.versions)

@@ -12,7 +12,7 @@ from kwire.conform.check import Check, CheckSection, Member, exchange, family, g
 from kwire.conform.checks.versions.kip_35 import lacks_itself
 from kwire.conform.expectation import answers, closes, expect_equal, expect_error, judge
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kafka, kip
+from kwire.conform.vocabulary import guide, kafka, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kwire.messages.registry import api_key
@@ -24,7 +24,7 @@ SECTION = CheckSection(
 )
 
 _KEY = api_key("ApiVersions")
-_CHANGES = "Proposed Changes"
+_CHANGES = kip(511, "Proposed Changes")
 _INVALID = {
     "empty": "",
     "blank": "a b",
@@ -51,7 +51,7 @@ SECTION[1] = exchange(
 )
 SECTION[2] = exchange(
     "Beside UNSUPPORTED_VERSION stands the range of ApiVersions itself.",
-    kip(511),
+    _CHANGES,
     send=api_versions_request(),
     version=99,
     expect=answers(
@@ -60,7 +60,7 @@ SECTION[2] = exchange(
 )
 
 
-@SECTION.check(3, kip(511))
+@SECTION.check(3, _CHANGES)
 async def _(server: Server) -> None:
     """The range beside UNSUPPORTED_VERSION is the one of the full answer."""
     connection = await server.connection()
@@ -71,7 +71,7 @@ async def _(server: Server) -> None:
     expect_equal("range", _range(reaction.body), _range(full))
 
 
-@SECTION.check(4, kip(511))
+@SECTION.check(4, _CHANGES)
 async def _(server: Server) -> None:
     """After UNSUPPORTED_VERSION a client asks again on the same connection."""
     connection = await server.connection()
@@ -83,7 +83,7 @@ async def _(server: Server) -> None:
     expect_error(await connection.ask(api_versions_request()), ErrorCode.NONE)
 
 
-@SECTION.check(5, kip(511))
+@SECTION.check(5, _CHANGES)
 async def _(server: Server) -> None:
     """The version above the last one offered is answered like any unknown version."""
     connection = await server.connection()
@@ -130,7 +130,7 @@ def software(sentence: str, field: str, values: dict[str, str], code: int) -> Ch
         for name, value in values.items():
             yield Member(id=name, run=partial(ask, value))
 
-    return family(gets(sentence, code), kip(511, _CHANGES), members)
+    return family(gets(sentence, code), _CHANGES, members)
 
 
 SECTION[8] = software(
@@ -159,7 +159,7 @@ SECTION[11] = software(
 )
 
 
-@SECTION.check(12, kip(511))
+@SECTION.check(12, guide("Network"))
 async def _(server: Server) -> None:
     """After INVALID_REQUEST a client asks again on the same connection."""
     connection = await server.connection()
