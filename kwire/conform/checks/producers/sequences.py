@@ -164,7 +164,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", await first.append(1), 2)
 
 
-@SECTION.broker_check(15, kip(360))
+@SECTION.broker_check(15, kip(360, "Proposed Changes"))
 async def _(server: Server) -> None:
     """A producer is still known when its records have been deleted."""
     producer = await idempotent_producer(server)

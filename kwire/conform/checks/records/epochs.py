@@ -8,7 +8,7 @@ from kwire.conform.check import CheckSection
 from kwire.conform.checks.records.log import CheckedLog, batch, new_log
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import guide, kafka, kip
+from kwire.conform.vocabulary import guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a21_delete_records import (
@@ -39,7 +39,7 @@ async def _three_records(server: Server) -> CheckedLog:
     return log
 
 
-@SECTION.broker_check(2, kip(279))
+@SECTION.broker_check(2, schema("OffsetForLeaderEpochResponse", "EndOffset"))
 async def _(server: Server) -> None:
     """An epoch beyond the log's has neither end nor error."""
     log = await _three_records(server)
@@ -77,7 +77,7 @@ async def _(server: Server) -> Any:
     return await log.end_of_epoch(0, current=-2)
 
 
-@SECTION.broker_check(6, kip(107))
+@SECTION.broker_check(6, kip(107, "Proposed Changes"))
 async def _(server: Server) -> None:
     """Records below an offset are deleted, and the log begins with it."""
     log = await _three_records(server)
@@ -93,7 +93,7 @@ async def _(server: Server) -> None:
     expect_equal("error, low watermark", (part.error_code, part.low_watermark), (0, 3))
 
 
-@SECTION.broker_refuses(8, kip(107), ErrorCode.OFFSET_OUT_OF_RANGE)
+@SECTION.broker_refuses(8, kip(107, "Proposed Changes"), ErrorCode.OFFSET_OUT_OF_RANGE)
 async def _(server: Server) -> Any:
     """An offset beyond the high watermark gets"""
     return await _delete(await _three_records(server), 4)

@@ -9,7 +9,7 @@ from kwire.conform.check import CheckSection, broker_scenario
 from kwire.conform.checks.records.log import CheckedLog, batch, new_log
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import SentenceSource, guide, kafka, kip
+from kwire.conform.vocabulary import SentenceSource, guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a02_list_offsets import (
     ListOffsetsPartition,
@@ -22,6 +22,7 @@ SECTION = CheckSection("records/list-offsets", "ListOffsets: timestamps and epoc
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED = -1, -2, -3, -4, -5
 _CODES = guide("Error Codes")
 _TIMES = kip(79, "Proposed Changes")
+_LOCAL = kip(405, "ListOffsets")
 _LARGEST = 2**31 - 1
 
 
@@ -103,7 +104,7 @@ async def _(server: Server) -> None:
     expect_equal("error, offset, timestamp", came, (0, -1, -1))
 
 
-@SECTION.broker_check(6, kip(734))
+@SECTION.broker_check(6, schema("ListOffsetsRequest", "version 7"))
 async def _(server: Server) -> None:
     """-3 stands for the record with the greatest timestamp."""
     log = await new_log(server)
@@ -115,7 +116,7 @@ async def _(server: Server) -> None:
     expect_equal("offset, timestamp", (part.offset, part.timestamp), (1, now - 1000))
 
 
-@SECTION.broker_check(7, kip(734))
+@SECTION.broker_check(7, schema("ListOffsetsResponse", "Offset"))
 async def _(server: Server) -> None:
     """In an empty log -3 has neither offset nor error."""
     log = await new_log(server)
@@ -124,7 +125,7 @@ async def _(server: Server) -> None:
     expect_equal("error, offset", (part.error_code, part.offset), (0, -1))
 
 
-@SECTION.broker_check(8, kip(405))
+@SECTION.broker_check(8, _LOCAL)
 async def _(server: Server) -> None:
     """Without tiered storage -4 stands for the beginning of the log."""
     log = await new_log(server)
@@ -134,7 +135,7 @@ async def _(server: Server) -> None:
     expect_equal("error, offset", (part.error_code, part.offset), (0, 0))
 
 
-@SECTION.broker_check(9, kip(1005))
+@SECTION.broker_check(9, schema("ListOffsetsResponse", "version 9"))
 async def _(server: Server) -> None:
     """Without tiered storage -5 has neither offset nor error."""
     log = await new_log(server)
@@ -144,9 +145,9 @@ async def _(server: Server) -> None:
     expect_equal("error, offset", (part.error_code, part.offset), (0, -1))
 
 
-SECTION[10] = _needs(7, _MAX_TIMESTAMP, kip(734))
-SECTION[11] = _needs(8, _EARLIEST_LOCAL, kip(405))
-SECTION[12] = _needs(9, _LATEST_TIERED, kip(1005))
+SECTION[10] = _needs(7, _MAX_TIMESTAMP, schema("ListOffsetsRequest", "version 7"))
+SECTION[11] = _needs(8, _EARLIEST_LOCAL, _LOCAL)
+SECTION[12] = _needs(9, _LATEST_TIERED, schema("ListOffsetsRequest", "version 9"))
 
 
 @SECTION.broker_refuses(13, kip(320, "Leader Epoch Validation"), ErrorCode.UNKNOWN_LEADER_EPOCH)

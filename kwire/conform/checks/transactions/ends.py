@@ -97,7 +97,9 @@ async def _(server: Server) -> Any:
 
 
 def _refuses_epoch(version: int, code: ErrorCode) -> Any:
-    @broker_scenario(f"An older epoch gets {code.name} in v{version}.", kip(588))
+    @broker_scenario(
+        f"An older epoch gets {code.name} in v{version}.", kip(588, "Proposed Changes")
+    )
     async def refuses(server: Server) -> None:
         older = await transactional_producer(server)
         await older.another_epoch()

@@ -11,7 +11,7 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, expect_equal, expect_error, expect_refused
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kip
+from kwire.conform.vocabulary import kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a09_offset_fetch import (
     OffsetFetchRequest,
@@ -30,6 +30,7 @@ SECTION = CheckSection("transactions/offsets", "Offsets of groups in transaction
 _ADD = kip(98, "AddOffsetsToTxnRequest")
 _COMMIT = kip(98, "TxnOffsetCommitRequest")
 _STABLE = kip(447, "Public Interfaces")
+_MEMBERS = schema("TxnOffsetCommitResponse", "version 3")
 _WITH_MEMBER = 3
 """The first version of TxnOffsetCommit with the member and its generation (KIP-447)."""
 _EXPLICIT = 4
@@ -113,7 +114,10 @@ async def _(server: Server) -> Any:
 
 
 def _refuses_epoch(version: int, code: ErrorCode) -> Any:
-    @broker_scenario(f"AddOffsetsToTxn v{version} with an older epoch gets {code.name}.", kip(588))
+    @broker_scenario(
+        f"AddOffsetsToTxn v{version} with an older epoch gets {code.name}.",
+        kip(588, "Proposed Changes"),
+    )
     async def refuses(server: Server) -> None:
         offsets = await _offsets(server)
         await offsets.transaction.another_epoch()
@@ -179,7 +183,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", await _ended(offsets, committed=False), 5)
 
 
-@SECTION.broker_refuses(10, kip(447), ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
+@SECTION.broker_refuses(10, _MEMBERS, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION)
 async def _(server: Server) -> Any:
     """A member that the group does not have gets"""
     offsets = await _offsets(server)
@@ -188,7 +192,7 @@ async def _(server: Server) -> Any:
     return await offsets.commit(5, member_id="nobody", generation_id_or_member_epoch=1)
 
 
-@SECTION.broker_check(11, kip(447))
+@SECTION.broker_check(11, _MEMBERS)
 async def _(server: Server) -> None:
     """A generation that an empty group does not have is refused."""
     offsets = await _offsets(server)

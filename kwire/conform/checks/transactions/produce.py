@@ -33,7 +33,7 @@ def _outside(number: int) -> Callable[[AskServer], AskServer]:
     )
 
 
-@SECTION.broker_check(1, kip(98))
+@SECTION.broker_check(1, kip(98, "AddPartitionsToTxnRequest"))
 async def _(server: Server) -> None:
     """A batch for a partition that is in the transaction is appended."""
     transaction = await transactional_producer(server)
@@ -66,7 +66,7 @@ async def _(server: Server) -> Any:
     return await transaction.producer.produce(1)
 
 
-@SECTION.broker_refuses(5, kip(588), ErrorCode.INVALID_PRODUCER_EPOCH)
+@SECTION.broker_refuses(5, kip(588, "Proposed Changes"), ErrorCode.INVALID_PRODUCER_EPOCH)
 async def _(server: Server) -> Any:
     """A batch of a fenced producer gets"""
     older = await written_transaction(server)
@@ -101,7 +101,7 @@ async def _(server: Server) -> Any:
     return await transaction.producer.produce(0, is_transactional=True)
 
 
-@SECTION.broker_check(8, kip(98))
+@SECTION.broker_check(8, kip(98, "Idempotent Producer Guarantees"))
 async def _(server: Server) -> None:
     """Sequences go on from one transaction to the next."""
     transaction = await ended_transaction(server)
@@ -109,7 +109,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", await transaction.producer.append(1), 2)
 
 
-@SECTION.broker_check(9, kip(664))
+@SECTION.broker_check(9, kip(664, "DescribeProducers"))
 async def _(server: Server) -> None:
     """DescribeProducers returns the offset at which an open transaction begins."""
     transaction = await transactional_producer(server)
