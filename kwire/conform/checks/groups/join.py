@@ -52,7 +52,7 @@ SECTION[6] = _refuses(
 )
 
 
-@SECTION.broker_check(7, kip(394))
+@SECTION.broker_check(7, kip(394, "Public Interfaces"))
 async def _(server: Server) -> None:
     """A member that names no id gets one with MEMBER_ID_REQUIRED."""
     member = await new_member(server)
@@ -63,7 +63,7 @@ async def _(server: Server) -> None:
     expect_equal("generation", answer.generation_id, -1)
 
 
-@SECTION.broker_check(8, kip(394))
+@SECTION.broker_check(8, kip(394, "Public Interfaces"))
 async def _(server: Server) -> None:
     """Up to v3 a member that names no id joins at once."""
     member = await new_member(server)
@@ -72,7 +72,7 @@ async def _(server: Server) -> None:
     expect(answer.member_id, "a member id", repr(answer.member_id))
 
 
-@SECTION.broker_check(9, kip(394))
+@SECTION.broker_check(9, kip(394, "Proposed Changes"))
 async def _(server: Server) -> None:
     """A member joins with the id that MEMBER_ID_REQUIRED gave, and keeps it."""
     member = await new_member(server)

@@ -21,7 +21,7 @@ from kwire.conform.checks.groups.heartbeat_checks import (
 from kwire.conform.checks.groups.member import new_member, stable_member
 from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kafka, kip, schema
+from kwire.conform.vocabulary import guide, kafka, kip, schema
 from kwire.error_codes import ErrorCode
 from kwire.messages.a08_offset_commit import OffsetCommitRequest
 from kwire.messages.a68_consumer_group_heartbeat import (
@@ -34,6 +34,7 @@ SECTION = CheckSection("groups/kip-848", "Consumer groups, whose coordinator ass
 
 _HEARTBEAT = kip(848, "ConsumerGroupHeartbeat API")
 _DESCRIBE = kip(848, "ConsumerGroupDescribe API")
+_CLIENTS_ID = schema("ConsumerGroupHeartbeatRequest", "version 1")
 _OWN_ID = 1
 """The first version in which a member brings its own id, and may subscribe by a pattern."""
 _WITH_EPOCH = 9
@@ -62,7 +63,7 @@ async def _(server: Server) -> None:
     expect(answer.member_id, "a member id", repr(answer.member_id))
 
 
-@SECTION.broker_refuses(3, kip(1082), ErrorCode.INVALID_REQUEST)
+@SECTION.broker_refuses(3, _CLIENTS_ID, ErrorCode.INVALID_REQUEST)
 async def _(server: Server) -> Any:
     """From v1 on a member without an id gets"""
     member = await new_consumer(server)
@@ -70,7 +71,7 @@ async def _(server: Server) -> Any:
     return await member.join(_OWN_ID, member_id="")
 
 
-@SECTION.broker_check(4, kip(1082))
+@SECTION.broker_check(4, _CLIENTS_ID)
 async def _(server: Server) -> None:
     """From v1 on a member keeps the id that it brings."""
     member = await new_consumer(server)
@@ -238,10 +239,10 @@ async def _(server: Server) -> Any:
     return await describe_consumers(member.connection, member.group)
 
 
-SECTION[30] = listed_type(new_consumer, kip(848), "consumer")
+SECTION[30] = listed_type(new_consumer, kip(848, "ListGroups API"), "consumer")
 
 
-@SECTION.broker_refuses(31, kip(848), ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+@SECTION.broker_refuses(31, guide("Error Codes"), ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 async def _(server: Server) -> Any:
     """A classic member of a foreign type gets INCONSISTENT_GROUP_PROTOCOL in a consumer group."""
     consumer = await new_consumer(server)

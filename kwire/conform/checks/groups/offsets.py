@@ -74,7 +74,7 @@ async def _(server: Server) -> None:
     expect_equal("offset", (await offsets.fetched()).committed_offset, -1)
 
 
-@SECTION.broker_check(6, kip(320))
+@SECTION.broker_check(6, schema("OffsetFetchResponse", "version 5"))
 async def _(server: Server) -> None:
     """OffsetFetch returns the leader epoch of a commit unchanged."""
     offsets = await new_offsets(server)
@@ -174,7 +174,7 @@ async def _(server: Server) -> None:
     expect_equal("topics", fetched, [(offsets.topic, [1])])
 
 
-@SECTION.broker_check(18, kip(709))
+@SECTION.broker_check(18, schema("OffsetFetchResponse", "Groups"))
 async def _(server: Server) -> None:
     """From v8 on OffsetFetch answers each group for itself."""
     first = await new_offsets(server)
@@ -186,7 +186,9 @@ async def _(server: Server) -> None:
     expect_equal("topics of the groups", topics, {first.group: 1, name: 0})
 
 
-@SECTION.broker_refuses(20, kip(848), ErrorCode.UNKNOWN_TOPIC_ID)
+@SECTION.broker_refuses(
+    20, schema("OffsetCommitResponse", "version 10"), ErrorCode.UNKNOWN_TOPIC_ID
+)
 async def _(server: Server) -> Any:
     """A topic id that no topic has gets UNKNOWN_TOPIC_ID in OffsetCommit."""
     offsets = await new_offsets(server)
@@ -195,7 +197,7 @@ async def _(server: Server) -> Any:
     return await offsets.commit(5, version=_BY_ID)
 
 
-@SECTION.broker_refuses(21, kip(848), ErrorCode.UNKNOWN_TOPIC_ID)
+@SECTION.broker_refuses(21, schema("OffsetFetchResponse", "version 10"), ErrorCode.UNKNOWN_TOPIC_ID)
 async def _(server: Server) -> Any:
     """A topic id that no topic has gets UNKNOWN_TOPIC_ID in OffsetFetch."""
     offsets = await new_offsets(server)
@@ -211,7 +213,7 @@ async def _delete(offsets: CommittedTopic, **fields: Any) -> Any:
     return await offsets.connection.ask_coordinator(request)
 
 
-@SECTION.broker_check(22, kip(496))
+@SECTION.broker_check(22, kip(496, "Public Interfaces"))
 async def _(server: Server) -> None:
     """OffsetDelete forgets the offset of a partition."""
     offsets = await new_offsets(server, partitions=2)
@@ -221,14 +223,14 @@ async def _(server: Server) -> None:
     expect_equal("offset of the other", (await offsets.fetched(1)).committed_offset, 5)
 
 
-@SECTION.broker_refuses(23, kip(496), ErrorCode.GROUP_ID_NOT_FOUND)
+@SECTION.broker_refuses(23, kip(496, "Public Interfaces"), ErrorCode.GROUP_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """OffsetDelete of an unknown group gets"""
     offsets = await new_offsets(server)
     return await _delete(offsets)
 
 
-@SECTION.broker_refuses(24, kip(496), ErrorCode.NON_EMPTY_GROUP)
+@SECTION.broker_refuses(24, kip(496, "Public Interfaces"), ErrorCode.NON_EMPTY_GROUP)
 async def _(server: Server) -> Any:
     """OffsetDelete of a group whose members are no consumers gets"""
     member = await stable_member(server)

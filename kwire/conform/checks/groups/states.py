@@ -64,7 +64,7 @@ async def _listed(member: ClassicMember, version: int | None = None, **filters: 
     return next((group for group in answer.groups if group.group_id == member.group), None)
 
 
-@SECTION.broker_check(8, kip(518))
+@SECTION.broker_check(8, kip(518, "ListGroups API"))
 async def _(server: Server) -> None:
     """From v4 on ListGroups returns states, and the filter leaves out others."""
     member = await stable_member(server)
@@ -75,7 +75,7 @@ async def _(server: Server) -> None:
     expect(group is None, "it not among the empty ones", group)
 
 
-@SECTION.broker_check(9, kip(848))
+@SECTION.broker_check(9, kip(848, "ListGroups API"))
 async def _(server: Server) -> None:
     """From v5 on ListGroups returns types, and the filter leaves out others."""
     member = await stable_member(server)
@@ -91,7 +91,7 @@ async def _delete(server: Server, group: str) -> Any:
     return await coordinator.ask_coordinator(DeleteGroupsRequest(groups_names=(group,)))
 
 
-@SECTION.broker_check(10, kip(229))
+@SECTION.broker_check(10, kip(229, "Proposed Changes"))
 async def _(server: Server) -> None:
     """Deleting a group with members gets NON_EMPTY_GROUP."""
     member = await stable_member(server)
@@ -99,13 +99,13 @@ async def _(server: Server) -> None:
     expect_error(await member.heartbeat(), ErrorCode.NONE)
 
 
-@SECTION.broker_refuses(11, kip(229), ErrorCode.GROUP_ID_NOT_FOUND)
+@SECTION.broker_refuses(11, kip(229, "Proposed Changes"), ErrorCode.GROUP_ID_NOT_FOUND)
 async def _(server: Server) -> Any:
     """Deleting a group that does not exist gets"""
     return await _delete(server, server.name())
 
 
-@SECTION.broker_check(12, kip(229))
+@SECTION.broker_check(12, kip(229, "Public Interfaces"))
 async def _(server: Server) -> None:
     """An empty group is deleted together with its offsets."""
     offsets = await new_offsets(server)

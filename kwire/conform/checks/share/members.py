@@ -106,4 +106,4 @@ async def _(server: Server) -> Any:
     return answer
 
 
-SECTION[15] = listed_type(new_share_member, kip(932), "share")
+SECTION[15] = listed_type(new_share_member, kip(932, "Share group membership"), "share")

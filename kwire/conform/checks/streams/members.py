@@ -20,7 +20,7 @@ from kwire.conform.checks.streams.member import (
 )
 from kwire.conform.expectation import demand_enabled, expect, expect_equal, expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kip
+from kwire.conform.vocabulary import documentation, kip
 from kwire.error_codes import ErrorCode
 from kwire.messages.a88_streams_group_heartbeat import CopartitionGroup, TaskIds
 from kwire.messages.a89_streams_group_describe import StreamsGroupDescribeRequest
@@ -114,4 +114,6 @@ async def _(server: Server) -> Any:
     return answer
 
 
-SECTION[17] = listed_type(new_streams_member, kip(1071), "streams")
+SECTION[17] = listed_type(
+    new_streams_member, documentation("Streams Rebalance Protocol"), "streams"
+)
