@@ -14,12 +14,12 @@ from kwire.conform.check import Check, CheckSection, Member, Members, family
 from kwire.conform.checks.login.answers import SESSION_OVER, exchange_unauthenticated
 from kwire.conform.checks.login.cluster_requests import CLUSTER_REQUESTS
 from kwire.conform.checks.login.effective_request import EffectiveRequest, Prepare, visible_error
-from kwire.conform.checks.login.states import STATES, UnauthenticatedState
+from kwire.conform.checks.login.states import SEQUENCE, STATES, UnauthenticatedState
 from kwire.conform.checks.login.topic_requests import TOPIC_REQUESTS
 from kwire.conform.expectation import reaction_text
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, Skipped, kip
+from kwire.conform.vocabulary import Deviation, Need, Skipped
 from kwire.messages.registry import api_key, api_name
 from kwire.net.address import Address
 
@@ -99,7 +99,7 @@ for _number, _state in STATES.items():
     SECTION[_number] = _not_carried_out(_state)
 SECTION[_DONE] = family(
     "After a login each of these requests is carried out.",
-    kip(152),
+    SEQUENCE,
     _each(_carried_out),
     needs=Need.SASL | Need.RESOURCES,
     together=_TOGETHER,

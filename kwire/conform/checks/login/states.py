@@ -24,7 +24,7 @@ from kwire.conform.checks.security.scram import BOTH, challenge
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kip
+from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, guide, kip
 from kwire.error_codes import ErrorCode
 from kwire.errors import BrokerError
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
@@ -49,6 +49,7 @@ _BEYOND = 0.25
 _SALT = b"kwire-conform"
 _ITERATIONS = 4096
 _NUMBERS = {Mechanism.SCRAM_SHA_256: 1, Mechanism.SCRAM_SHA_512: 2}
+SEQUENCE = guide("SASL Authentication Sequence")
 _LOGINS = kip(152, "Public Interfaces")
 _AGAIN = kip(368, "Public Interfaces")
 
@@ -231,8 +232,8 @@ async def _own_user(server: Server, address: Address) -> Credentials:
 
 
 STATES: Mapping[int, UnauthenticatedState] = {
-    1: UnauthenticatedState(when="On a new connection", source=kip(43), enter=_new),
-    2: UnauthenticatedState(when="After ApiVersions", source=kip(43), enter=_after_versions),
+    1: UnauthenticatedState(when="On a new connection", source=SEQUENCE, enter=_new),
+    2: UnauthenticatedState(when="After ApiVersions", source=SEQUENCE, enter=_after_versions),
     3: UnauthenticatedState(
         when="In place of a token without a header",
         source=kip(43, "Public Interfaces"),
@@ -240,10 +241,10 @@ STATES: Mapping[int, UnauthenticatedState] = {
     ),
     4: UnauthenticatedState(when="In place of the first token", source=_LOGINS, enter=_shaken),
     5: UnauthenticatedState(
-        when="After a mechanism that the listener lacks", source=kip(43), enter=_unknown_mechanism
+        when="After a mechanism that the listener lacks", source=SEQUENCE, enter=_unknown_mechanism
     ),
     6: UnauthenticatedState(
-        when="In place of SCRAM's second token", source=kip(84), enter=_half_scram
+        when="In place of SCRAM's second token", source=SEQUENCE, enter=_half_scram
     ),
     7: UnauthenticatedState(when="After a token that is refused", source=_LOGINS, enter=_refused),
     8: UnauthenticatedState(

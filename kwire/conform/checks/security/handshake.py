@@ -41,7 +41,7 @@ async def _(server: Server) -> None:
     expect_error(await connection.ask(api_versions_request(), 0), ErrorCode.NONE)
 
 
-@SECTION.check(2, kip(511), needs=Need.SASL)
+@SECTION.check(2, kip(511, "Proposed Changes"), needs=Need.SASL)
 async def _(server: Server) -> None:
     """After ApiVersions in an unknown version, a login on the same connection is accepted."""
     connection = await server.connection_before_login()
@@ -93,7 +93,7 @@ async def _(server: Server) -> None:
     expect(state.ended, "the connection ended", f"it is {state.value}")
 
 
-@SECTION.check(8, kip(152), needs=Need.SASL)
+@SECTION.check(8, _SEQUENCE, needs=Need.SASL)
 async def _(server: Server) -> None:
     """A second SaslHandshake in place of the first token is refused."""
     mechanism = credentials(server).mechanism

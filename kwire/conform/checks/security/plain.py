@@ -45,10 +45,10 @@ def _refused(sentence: str, source: SentenceSource, token: bytes) -> Check:
     return run
 
 
-SECTION[1] = _refused("An unknown user is refused.", kip(152), _WRONG)
+SECTION[1] = _refused("An unknown user is refused.", _RFC, _WRONG)
 
 
-@SECTION.check(2, kip(152), needs=Need.SASL)
+@SECTION.check(2, kip(152, "Public Interfaces"), needs=Need.SASL)
 async def _(server: Server) -> None:
     """A refused login gets SASL_AUTHENTICATION_FAILED and a message."""
     reaction = await send_token(await shaken(server, Mechanism.PLAIN), _WRONG)

@@ -19,7 +19,7 @@ from kwire.conform.checks.security.sasl import (
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, kip, rfc
+from kwire.conform.vocabulary import Deviation, Need, SentenceSource, Skipped, documentation, rfc
 from kwire.error_codes import ErrorCode
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateResponse
 from kwire.net.sasl import Mechanism
@@ -83,7 +83,7 @@ def _refused_first(sentence: str, source: SentenceSource, token: bytes) -> Check
 SECTION[1] = _refused_first("An invalid first message is refused.", _RFC, b"no message of SCRAM")
 
 
-@SECTION.check(2, kip(84), needs=Need.SASL)
+@SECTION.check(2, _RFC, needs=Need.SASL)
 async def _(server: Server) -> None:
     """An unknown user is refused, at the latest with the proof."""
     connection = await _any_scram(server)
@@ -112,7 +112,7 @@ async def _(server: Server) -> None:
     expect(first != second, "two nonces", f"{first!r} twice")
 
 
-@SECTION.check(5, kip(84), needs=Need.SASL)
+@SECTION.check(5, documentation("Security Considerations for SASL/SCRAM"), needs=Need.SASL)
 async def _(server: Server) -> None:
     """Passwords are hashed 4,096 times or more."""
     count = (await challenge(server, await _begun(server))).get("i", "")

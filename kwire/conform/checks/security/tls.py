@@ -9,7 +9,7 @@ from kwire.conform.check import Check, CheckSection, scenario
 from kwire.conform.checks.security.tls_session import client_hello, open_session
 from kwire.conform.expectation import expect, expect_equal
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import Deviation, Need, Skipped, documentation, kafka, kip, rfc
+from kwire.conform.vocabulary import Deviation, Need, Skipped, documentation, kafka, rfc
 from kwire.net.negotiation import api_versions_request
 
 SECTION = CheckSection("security/tls", "TLS")
@@ -58,7 +58,7 @@ SECTION[2] = _old("TLS 1.0", TLS_10)
 SECTION[3] = _old("TLS 1.1", TLS_11)
 
 
-@SECTION.check(4, kip(573), needs=Need.TLS)
+@SECTION.check(4, documentation("ssl.enabled.protocols"), needs=Need.TLS)
 async def _(server: Server) -> None:
     """TLS 1.2 or 1.3 is spoken."""
     session = await open_session(server)
