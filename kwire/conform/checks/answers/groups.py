@@ -18,7 +18,7 @@ from kwire.conform.checks.groups.member import (
 )
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
-from kwire.conform.vocabulary import kip, schema
+from kwire.conform.vocabulary import guide, kip, schema
 from kwire.conform.whole_answer import (
     A_GROUPS_OPERATIONS,
     FILLED,
@@ -279,7 +279,7 @@ async def _(server: Server) -> None:
     )
 
 
-@SECTION.broker_refuses(12, kip(345), ErrorCode.FENCED_INSTANCE_ID)
+@SECTION.broker_refuses(12, guide("Error Codes"), ErrorCode.FENCED_INSTANCE_ID)
 async def _(server: Server) -> Any:
     """OffsetCommit of an instance's id by another member gets"""
     offsets = await new_offsets(server)
@@ -292,7 +292,7 @@ async def _(server: Server) -> Any:
     )
 
 
-@SECTION.broker_refuses(13, kip(345), ErrorCode.FENCED_INSTANCE_ID)
+@SECTION.broker_refuses(13, guide("Error Codes"), ErrorCode.FENCED_INSTANCE_ID)
 async def _(server: Server) -> Any:
     """SyncGroup of an instance's id by another member gets"""
     member = await stable_member(server, instance_id=server.name())
@@ -325,7 +325,7 @@ async def _consumer_with_offsets(server: Server) -> tuple[ConsumerMember, Commit
     return member, offsets
 
 
-@SECTION.broker_check(16, kip(814))
+@SECTION.broker_check(16, schema("JoinGroupResponse", "SkipAssignment"))
 async def _(server: Server) -> None:
     """A leader that comes back by its instance id in v9 is told to leave the assignment alone."""
     member = await stable_member(server, instance_id=server.name())
