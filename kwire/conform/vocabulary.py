@@ -35,8 +35,8 @@ class SentenceSource:
         return f"{self.title}, {self.section}" if self.section else self.title
 
 
-def kip(number: int, section: str = "") -> SentenceSource:
-    """Return a section of a Kafka Improvement Proposal."""
+def kip(number: int, section: str) -> SentenceSource:
+    """Return a section of a Kafka Improvement Proposal, by its heading there."""
     return SentenceSource(f"KIP-{number}", section)
 
 

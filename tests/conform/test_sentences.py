@@ -56,7 +56,7 @@ def test_a_sentence_that_has_no_end_ends_with_the_code() -> None:
 
 def test_a_number_is_given_once() -> None:
     section = CheckSection("test/numbers", "Of a test")
-    declare: Callable[..., object] = section.check(1, kip(4))
+    declare: Callable[..., object] = section.check(1, kip(4, "DeleteTopics"))
 
     async def _(server: Server) -> None:
         """Nothing is asked."""

@@ -25,6 +25,12 @@ def test_every_document_is_of_a_release() -> None:
     assert [name for name, text in releases.items() if not re.match(r"\d+\.\d", text)] == []
 
 
+def test_every_kip_is_cited_by_a_heading() -> None:
+    proposals = [source for source in SOURCES if source.title.startswith("KIP-")]
+    assert proposals
+    assert {source.title for source in proposals if not source.section.strip()} == set()
+
+
 @pytest.mark.parametrize(
     ("source", "since", "end"),
     [
