@@ -19,7 +19,8 @@ SECTION = ClientSection("client/backoff", "Pauses between tries while an error l
 _TIMES = 8
 """Tries that meet the error: with the usual backoff of 100 ms and more they take seconds."""
 _SHORTEST = 0.05
-"""Seconds between two tries, on the average, below which there is no pause to speak of."""
+"""Seconds in which a client with pauses makes no more tries than it has senders at work."""
+_AT_ONCE = 3
 _LONG = 0.8
 """Seconds of a pause that needs to grow no more: 1 s with jitter of 20 %."""
 _GROWTH = 1.5
@@ -31,9 +32,10 @@ def _demand_pauses(times: Sequence[float]) -> None:
     pauses = [later - earlier for earlier, later in pairwise(times)]
     if len(pauses) < _TIMES - 1:
         raise Skipped(f"the client tries {len(times)} times only")
-    average = sum(pauses) / len(pauses)
-    if average < _SHORTEST:
-        raise Deviation(f"{_SHORTEST:g} s and more between tries", f"{average:.4f} s")
+    shortest = min(later - first for first, later in zip(times, times[_AT_ONCE:], strict=False))
+    if shortest < _SHORTEST:
+        text = f"{_AT_ONCE + 1} within {shortest:.4f} s"
+        raise Deviation(f"{_AT_ONCE} tries within {_SHORTEST:g} s at the most", text)
     if max(pauses[-3:]) < min(_GROWTH * pauses[0], _LONG):
         text = ", ".join(f"{pause:.2f}" for pause in pauses)
         raise Deviation("longer and longer pauses", f"{text} s", DIFFERS)
