@@ -2,15 +2,15 @@
 
 1. Checks that may run together do so, a few at once; those that are `alone` follow, one by one.
 2. After a check that is `alone`, or whose result is suspect, see whether the server answers: look,
-   wait, look again.
+   wait, look again. While it answers the others go on, and what ended a while ago is no suspect.
 3. If it does not, all that ended since it last did are suspects. Start it anew, where there is a
    command for it, and repeat the suspects, each alone: the one of which it dies again has DIED.
    Where there is none, a single suspect has DIED; more are named as suspects, and the run ends.
 4. The run ends at its time limit; what was not run is SKIPPED.
 5. If the run is cancelled, checks under way still remove what they created.
 6. A check that fails while the metadata quorum's leader changes is run once more.
-7. A check that fails because something did not come in time is repeated alone, with more patience,
-   when the others are done: a server that is slow under eight checks at once is not silent.
+7. A check that fails because something did not come in time is repeated, with more patience, when
+   the others are done: a server that is slow under eight checks at once is not silent.
 """
 
 from __future__ import annotations
@@ -41,8 +41,12 @@ LOOK_AGAIN = (0.0, 1.0, 3.0)
 RESTART_LIMIT = 120.0
 """Seconds within which a server that was started anew must answer."""
 
+DYING = 2.0
+"""Seconds for which a server that is to die of a check may go on to answer."""
+
 MORE_PATIENCE = 5.0
-"""The factor by which the patience grows for a check that is repeated alone."""
+"""The factor by which the patience grows for a check that is repeated."""
+REPEATED_TOGETHER = 4
 MOST_REPEATED = 16
 """Checks and members that are repeated in vain: if more are silent, the server is not slow."""
 
@@ -78,8 +82,7 @@ async def run_checks(
             allowed = [check for check in checks if not run.refused(check, refuse(check))]
             await run.together([check for check in allowed if not check.alone])
             # 7.
-            for check in allowed:
-                await run.repeat_if_silent(check)
+            await run.repeat_silent(allowed)
             # A check that runs alone is to be the only suspect.
             await run.look()
             for check in allowed:
@@ -116,7 +119,7 @@ class _ServerDied(Exception):
 
 @dataclass(kw_only=True)
 class _RunState:
-    """A run under way. unseen: checks that ended since the server was last seen to answer.
+    """A run under way. unseen: checks that ended, and when, since the server was seen to answer.
 
     in_vain: checks and members that were silent again; beyond MOST_REPEATED none is repeated.
     cluster_id: the server's at the start; a restart may bring another cluster.
@@ -128,7 +131,7 @@ class _RunState:
     results: dict[str, CheckResult] = field(default_factory=dict)
     suspects: list[str] = field(default_factory=list)
     problem: str = ""
-    unseen: dict[str, Check] = field(default_factory=dict)
+    unseen: dict[str, tuple[Check, float]] = field(default_factory=dict)
     in_vain: int = 0
     watch: EpochWatch = field(init=False)
     cluster_id: str | None = field(init=False)
@@ -145,6 +148,10 @@ class _RunState:
         """Take a result."""
         self.results[result.id] = result
         self.on_result(result)
+
+    def ended(self, check: Check) -> None:
+        """Make a check that has just ended a suspect, until the server is seen to answer."""
+        self.unseen[check.id] = (check, time.monotonic())
 
     def refused(self, check: Check, reason: str) -> bool:
         """Finish a check that has a reason not to be run; True if it has."""
@@ -163,7 +170,7 @@ class _RunState:
         return None
 
     async def together(self, checks: Sequence[Check]) -> None:
-        """Run checks a few at once; where one is suspect, let the others end, then look."""
+        """Run checks a few at once; where one is suspect, and no answer comes, let them end."""
         waiting = list(reversed(checks))
         running: dict[asyncio.Task[CheckResult], Check] = {}
         try:
@@ -176,12 +183,14 @@ class _RunState:
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     check, result = running.pop(task), task.result()
-                    self.unseen[check.id] = check
+                    self.ended(check)
                     self.finish(result)
                     suspect = suspect or result.is_suspect
                 if suspect and not running:
                     await self.look()
                     suspect = False
+                elif suspect:
+                    suspect = not await self.answers_on()
         finally:
             for task in running:
                 task.cancel()
@@ -190,10 +199,21 @@ class _RunState:
     async def alone(self, check: Check) -> None:
         """Run a check, and look whether the server still answers."""
         self.finish(await self.run(check))
-        self.unseen[check.id] = check
+        self.ended(check)
         # 7.
         await self.repeat_if_silent(check)
         await self.look()
+
+    async def repeat_silent(self, checks: Sequence[Check]) -> None:
+        """Repeat those that failed in silence, a few at once: they do nothing but wait."""
+        silent = [check for check in checks if self._silences(check)]
+        for start in range(0, len(silent), REPEATED_TOGETHER):
+            some = silent[start : start + REPEATED_TOGETHER]
+            await asyncio.gather(*map(self.repeat_if_silent, some))
+
+    def _silences(self, check: Check) -> list[str]:
+        result = self.results.get(check.id)
+        return [part.id for part in result.silences] if result is not None else []
 
     async def repeat_if_silent(self, check: Check) -> None:
         """Repeat a check that failed in silence, or those members of a family that did.
@@ -201,10 +221,10 @@ class _RunState:
         It goes on as long as it helps: a server that is slow answers then, a silent one does not.
         """
         result = self.results.get(check.id)
-        silent = [part.id for part in result.silences] if result is not None else []
+        silent = self._silences(check)
         slowness = self.target.slowness * MORE_PATIENCE
         patient = replace(self.target, slowness=slowness)
-        note = f"repeated alone, with a patience of {PATIENCE * slowness:.3g} s"
+        note = f"repeated, with a patience of {PATIENCE * slowness:.3g} s"
         for start in range(0, len(silent), MOST_REPEATED):
             if result is None or self.in_vain >= MOST_REPEATED:
                 return
@@ -212,13 +232,23 @@ class _RunState:
             again = await run_check(check, patient, None if some == [check.id] else some)
             self.in_vain += len(again.silences)
             result = result.repeated(again, note)
-            self.unseen[check.id] = check
+            self.ended(check)
             self.finish(result)
+
+    async def answers_on(self) -> bool:
+        """True if the server answers; it has not died of what ended before it would have."""
+        seen = time.monotonic()
+        if not await answers(self.target):
+            return False
+        self.unseen = {
+            id: (check, end) for id, (check, end) in self.unseen.items() if seen - end < DYING
+        }
+        return True
 
     async def look(self) -> None:
         """See whether the server answers, and if it does not, find out of which check it died."""
         # 2.
-        unseen, self.unseen = list(self.unseen.values()), {}
+        unseen, self.unseen = [check for check, _ in self.unseen.values()], {}
         if not unseen or await answers(self.target):
             return
         # 3.

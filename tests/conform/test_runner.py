@@ -14,7 +14,7 @@ from kwire.conform.report.document import check_part
 from kwire.conform.report.text import hex_lines
 from kwire.conform.result import CheckResult
 from kwire.conform.run_check import run_check
-from kwire.conform.runner import MOST_REPEATED, run_checks
+from kwire.conform.runner import MOST_REPEATED, TOGETHER, run_checks
 from kwire.conform.server import Server
 from kwire.conform.suite import SuiteOptions, run_suite
 from kwire.conform.target import examine_target
@@ -81,6 +81,33 @@ async def test_without_a_restart_nobody_is_blamed_for_anothers_deed() -> None:
     assert sorted(run.suspects) == ["test/runner/1", "test/runner/2", "test/runner/3"]
     assert V.DIED not in run.counts
     assert run.problem == "the server died in the course of 3 checks"
+
+
+@in_virtual_time
+async def test_a_suspect_holds_up_nobody_while_the_server_answers() -> None:
+    @scenario("It takes a while.", SOURCE)
+    async def slow(server: Server) -> None:
+        await asyncio.sleep(1.0)
+
+    ended: list[str] = []
+    checks = section(slow, suspicious, *[harmless] * TOGETHER)
+    async with ScriptedNode(ALIVE) as node:
+        await run_checks(checks, await target_of(node), on_result=lambda r: ended.append(r.id))
+    assert ended[-1] == "test/runner/1"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_server_that_dies_a_moment_after_it_answered_has_its_suspect() -> None:
+    async with ScriptedNode(ALIVE) as node:
+
+        @scenario("Another dies of what ended before.", SOURCE)
+        async def waits(server: Server) -> None:
+            await asyncio.sleep(0.3)  # the server has been seen to answer by then
+            await node.stop()
+            await server.ask(SaslHandshakeRequest(mechanism="PLAIN"))
+
+        run = await run_checks(section(suspicious, waits), await target_of(node))
+    assert set(run.suspects) == {"test/runner/1", "test/runner/2"}
 
 
 @pytest.mark.usefixtures("impatient")
@@ -324,7 +351,7 @@ async def test_a_check_that_was_silent_among_others_is_repeated_alone() -> None:
         node.slow_scripts[ListGroupsRequest] = busy(0, 4.0)
         run = await run_checks(section(impatient_list, harmless), await target_of(node))
     assert verdicts(iter(run)) == [V.PASS, V.PASS]
-    assert run.results[0].reason == "repeated alone, with a patience of 10 s"
+    assert run.results[0].reason == "repeated, with a patience of 10 s"
 
 
 @in_virtual_time
@@ -372,7 +399,7 @@ async def test_a_slow_server_is_repeated_as_long_as_that_helps() -> None:
         node.slow_scripts[ListGroupsRequest] = busy(0, 4.0)
         run = await run_checks(many, await target_of(node))
     assert run.counts[V.PASS] == len(many)
-    assert all("repeated alone" in result.reason for result in run)
+    assert all(result.reason.startswith("repeated, with") for result in run)
 
 
 @in_virtual_time
