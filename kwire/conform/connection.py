@@ -192,11 +192,14 @@ class CheckedConnection:
             name = api_name(request.key)
             raise Skipped(f"the server offers {name} up to v{highest}: this begins with v{version}")
 
-    def offered(self, request: type[Request]) -> list[int]:
-        """Return the versions of an API that both have. Raises Skipped if there are none."""
+    def offered(self, request: type[Request], *, since: int = 0) -> list[int]:
+        """Return the versions of an API that both have, without those before `since`.
+
+        Raises Skipped if the server does not offer the API.
+        """
         self.demand(request)
         offered = self.versions.api_versions[request.key or 0]
-        return [version for version in request.versions if version in offered]
+        return [v for v in request.versions if v in offered and v >= since]
 
     async def send(self, data: bytes) -> None:
         """Send bytes as they are; what the server does with them is seen by reading."""

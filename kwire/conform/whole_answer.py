@@ -21,6 +21,15 @@ FREE = frozenset({"throttle_time_ms", "error_message"})
 """Fields of which any value is legal: a server may throttle, and texts are for people."""
 
 
+BOTH = (0, 1)
+"""The partitions of a topic that has two."""
+
+
+def both(**fields: Any) -> list[dict[str, Any]]:
+    """Return the parts for two partitions, which have the same fields beside their index."""
+    return [{"partition_index": index, **fields} for index in BOTH]
+
+
 @dataclass(frozen=True, slots=True)
 class _Fitting:
     """Stands in an expected answer for every value that holds."""
@@ -89,6 +98,24 @@ def _filled(type_: FieldType, value: Any) -> Any:
     return value
 
 
+def mirrored(cls: type[MessageType], other: Any, **values: Any) -> MessageType:
+    """Return a message, or a part of one, with what another has under the same names.
+
+    values: for fields of it and of its parts, in place of the other's.
+    """
+    made = dict[str, Any]()
+    for name, field in cls.fields.items():
+        kind = field.type.inner if isinstance(field.type, Nullable) else field.type
+        if name in values or not hasattr(other, name):
+            made |= {name: values[name]} if name in values else {}
+        elif isinstance(kind, ArrayOf) and isinstance(kind.element, StructOf):
+            part = cast(type[Group], kind.element.cls)
+            made[name] = [mirrored(part, item, **values) for item in getattr(other, name)]
+        else:
+            made[name] = getattr(other, name)
+    return cls(**made)
+
+
 def expect_whole(answer: Response, expected: Response | dict[str, Any], version: int) -> None:
     """Demand that an answer has exactly these values in all fields of its version.
 
@@ -115,9 +142,7 @@ async def expect_in_each_version(
     not this connection is to be asked. since: the first version that is asked. Raises Deviation,
     and Skipped if the server does not offer the API.
     """
-    for version in connection.offered(type(request)):
-        if version < since:
-            continue
+    for version in connection.offered(type(request), since=since):
         fitted = of_version(request, version)
         answer = await (ask or connection.ask_coordinator)(fitted, version)
         expect_whole(answer, expected, version)

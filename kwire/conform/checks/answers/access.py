@@ -39,9 +39,8 @@ from kwire.net.sasl import Mechanism
 
 SECTION = CheckSection("answers/access", "Logins, ACLs and delegation tokens")
 
-_BROKER = ServerRole.BROKER
-_PRINCIPAL, _USER = "User:kwire-conform", "User"
-_OPERATIONS = (AclOperation.READ, AclOperation.WRITE)
+_USER = "User"
+_RENEWER = {"principal_type": _USER, "principal_name": "kwire-conform"}
 _WITH_PATTERNS = 1
 """The first version of the APIs of ACLs with prefixes of names (KIP-290)."""
 _LIFETIME_MS, _RENEWAL_MS = 3_600_000, 60_000
@@ -49,17 +48,6 @@ _LAST_OF_ENDS = 2
 """The last version of RenewDelegationToken and ExpireDelegationToken."""
 _SOON_MS = 1_800_000
 """Milliseconds that a check may take: times are compared with that of the token's creation."""
-
-
-def _acl(name: str, operation: AclOperation) -> dict[str, Any]:
-    return {
-        "resource_type": AclResourceType.TOPIC,
-        "resource_name": name,
-        "principal": _PRINCIPAL,
-        "host": "*",
-        "operation": operation,
-        "permission_type": AclPermission.ALLOW,
-    }
 
 
 def _filter(name: str) -> dict[str, Any]:
@@ -79,8 +67,18 @@ async def _(server: Server) -> None:
     """ACLs are created, described and deleted as they are, in every version with patterns."""
     connection = await server.connection()
     name = server.name()
-    acls = [_acl(name, operation) for operation in _OPERATIONS]
-    creations = [{**acl, "resource_pattern_type": PatternType.PREFIXED} for acl in acls]
+    acls = [
+        {
+            "principal": "User:kwire-conform",
+            "host": "*",
+            "operation": operation,
+            "permission_type": AclPermission.ALLOW,
+        }
+        for operation in (AclOperation.READ, AclOperation.WRITE)
+    ]
+    topic = {"resource_type": AclResourceType.TOPIC, "resource_name": name}
+    pattern = {**topic, "pattern_type": PatternType.PREFIXED}
+    creations = [{**topic, "resource_pattern_type": PatternType.PREFIXED, **acl} for acl in acls]
     create = filled(CreateAclsRequest, creations=creations)
     delete = filled(DeleteAclsRequest, filters=[_filter(name)])
     wanted = DescribeAclsRequest(**_filter(name))
@@ -92,14 +90,9 @@ async def _(server: Server) -> None:
         return bool((await connection.ask(wanted)).resources)
 
     server.remove_afterwards(f"ACLs of {name}", remove)
-    pattern = {"resource_type": AclResourceType.TOPIC, "resource_name": name}
-    pattern["pattern_type"] = PatternType.PREFIXED
-    parts = [{key: value for key, value in acl.items() if key not in pattern} for acl in acls]
-    described = {"resources": [{**pattern, "acls": parts}]}
-    deleted = {"filter_results": [{"matching_acls": [{**acl, **pattern} for acl in acls]}]}
-    for version in connection.offered(CreateAclsRequest):
-        if version < _WITH_PATTERNS:
-            continue
+    described = {"resources": [{**pattern, "acls": acls}]}
+    deleted = {"filter_results": [{"matching_acls": [{**pattern, **acl} for acl in acls]}]}
+    for version in connection.offered(CreateAclsRequest, since=_WITH_PATTERNS):
         answer = await server.ask_controller(create, version)
         if first_error(answer) == ErrorCode.SECURITY_DISABLED:
             raise Skipped("the server has no authorizer")
@@ -113,26 +106,34 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """A server either describes ACLs and deletes them, or has SECURITY_DISABLED for both."""
     name = server.name()
-    delete = filled(DeleteAclsRequest, filters=[{**_filter(name)}])
+    delete = filled(DeleteAclsRequest, filters=[_filter(name)])
     deleted = await server.ask_controller(delete)
     described = await server.ask(DescribeAclsRequest(**_filter(name)))
     expect_error(deleted, ErrorCode.NONE, ErrorCode.SECURITY_DISABLED)
-    expect_equal("error of DescribeAcls", described.error_code, first_error(deleted))
     code = first_error(deleted)
-    part = {"error_code": code}
+    expect_equal("error of DescribeAcls", described.error_code, code)
     version = (await server.connection()).version_for(delete)
-    expect_whole(deleted, {"filter_results": [part]}, version)
+    expect_whole(deleted, {"filter_results": [{"error_code": code}]}, version)
+
+
+def _owned(name: str) -> dict[str, Any]:
+    """Return the owner of a token, who asked for it too."""
+    return {
+        "principal_type": _USER,
+        "principal_name": name,
+        "token_requester_principal_type": _USER,
+        "token_requester_principal_name": name,
+    }
 
 
 async def _token(server: Server, version: int) -> Any:
     """Create a token for the login itself, and demand the whole answer."""
     login = server.target.security.sasl
-    renewer = {"principal_type": _USER, "principal_name": "kwire-conform"}
     request = filled(
         CreateDelegationTokenRequest,
         owner_principal_type=None,
         owner_principal_name=None,
-        renewers=[renewer],
+        renewers=[_RENEWER],
         max_lifetime_ms=_LIFETIME_MS,
     )
     answer = await server.ask_controller(of_version(request, version), version)
@@ -147,10 +148,7 @@ async def _token(server: Server, version: int) -> Any:
     name = login.username if login is not None else ""
     end = answer.issue_timestamp_ms + _LIFETIME_MS
     expected = {
-        "principal_type": _USER,
-        "principal_name": name,
-        "token_requester_principal_type": _USER,
-        "token_requester_principal_name": name,
+        **_owned(name),
         "issue_timestamp_ms": POSITIVE,
         "expiry_timestamp_ms": end,
         "max_timestamp_ms": end,
@@ -167,18 +165,14 @@ def _after(start: int) -> Any:
 
 def _as_described(token: Any) -> dict[str, Any]:
     """Return a token as DescribeDelegationToken has it, by what CreateDelegationToken told."""
-    renewer = {"principal_type": _USER, "principal_name": "kwire-conform"}
     return {
-        "principal_type": token.principal_type,
-        "principal_name": token.principal_name,
-        "token_requester_principal_type": _USER,
-        "token_requester_principal_name": token.principal_name,
+        **_owned(token.principal_name),
         "issue_timestamp": token.issue_timestamp_ms,
         "expiry_timestamp": token.expiry_timestamp_ms,
         "max_timestamp": token.max_timestamp_ms,
         "token_id": token.token_id,
         "hmac": token.hmac,
-        "renewers": [renewer],
+        "renewers": [_RENEWER],
     }
 
 
@@ -188,7 +182,9 @@ async def _(server: Server) -> None:
     connection = await server.connection()
     for version in connection.offered(CreateDelegationTokenRequest):
         token = await _token(server, version)
-        if server.target.role is _BROKER:  # Kafka's controllers offer to describe it, and do not.
+        if (
+            server.target.role is ServerRole.BROKER
+        ):  # Kafka's controllers offer to describe it, and do not.
             await _described(server, token, version)
         await _ends(server, token, min(version, _LAST_OF_ENDS))
 

@@ -11,8 +11,10 @@ from kwire.conform.quorum import features_of
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, ServerRole, Skipped, schema
 from kwire.conform.whole_answer import (
+    BOTH,
     FILLED,
     POSITIVE,
+    both,
     expect_in_each_version,
     expect_whole,
     filled,
@@ -34,17 +36,16 @@ from kwire.messages import (
 
 SECTION = CheckSection("answers/admin", "Replicas, log directories, quotas, credentials, features")
 
-_BOTH = (0, 1)
 _MISSING = 7
 """A partition that topics of this module do not have."""
-_EXACT = 0
+_REFUSED = {"partition_index": _MISSING, "error_code": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 _VALIDATES = 1
 """The first version of UpdateFeatures that can only be tried."""
 _SAFE_DOWNGRADE = 2
 _DOWNGRADED = ("transaction.version", "group.version")
 _QUOTAS = {"producer_byte_rate": 1_048_576.0, "consumer_byte_rate": 2_097_152.0}
-_SHA_256, _SHA_512, _ITERATIONS = 1, 2, 4096
-_MECHANISMS = (_SHA_256, _SHA_512)
+_MECHANISMS, _ITERATIONS = (1, 2), 4096
+"""SHA-256 and SHA-512, and how often each is applied."""
 
 
 @SECTION.broker_check(1, schema("DescribeLogDirsResponse"))
@@ -53,10 +54,8 @@ async def _(server: Server) -> None:
     log = await new_log(server, 2)
     data = batch()
     await log.append(data)
-    partitions = [
-        {"partition_index": index, "partition_size": size}
-        for index, size in zip(_BOTH, (len(data), 0), strict=True)
-    ]
+    sizes = enumerate((len(data), 0))
+    partitions = [{"partition_index": index, "partition_size": size} for index, size in sizes]
     directory = {
         "log_dir": FILLED,
         # Before 3.7 others come along, without partitions.
@@ -64,11 +63,9 @@ async def _(server: Server) -> None:
         "total_bytes": POSITIVE,
         "usable_bytes": POSITIVE,
     }
-    asked = {"topic": log.topic, "partitions": _BOTH}
-    expected = {"results": including(directory)}
-    await expect_in_each_version(
-        log.leader, filled(DescribeLogDirsRequest, topics=[asked]), expected
-    )
+    asked = {"topic": log.topic, "partitions": BOTH}
+    request = filled(DescribeLogDirsRequest, topics=[asked])
+    await expect_in_each_version(log.leader, request, {"results": including(directory)})
 
 
 @SECTION.broker_check(2, schema("AlterReplicaLogDirsResponse"))
@@ -81,17 +78,15 @@ async def _(server: Server) -> None:
         for result in described.results
         if log.topic in [topic.name for topic in result.topics]
     )
-    topic = {"name": log.topic, "partitions": (*_BOTH, _MISSING)}
-    results = [{"partition_index": index} for index in _BOTH]
-    missing = {"partition_index": _MISSING, "error_code": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
-    expected = {"results": [{"topic_name": log.topic, "partitions": [*results, missing]}]}
+    topic = {"name": log.topic, "partitions": (*BOTH, _MISSING)}
+    expected = {"results": [{"topic_name": log.topic, "partitions": [*both(), _REFUSED]}]}
     request = filled(AlterReplicaLogDirsRequest, dirs=[{"path": path, "topics": [topic]}])
     await expect_in_each_version(log.leader, request, expected)
 
 
 async def _topic(server: Server) -> str:
     """Create a topic with two partitions; a controller knows it then, and brokers soon."""
-    topic = new_topic(server.name(), partitions=len(_BOTH))
+    topic = new_topic(server.name(), partitions=len(BOTH))
     expect_error(await create(server, topic), ErrorCode.NONE)
     return topic.name
 
@@ -100,7 +95,7 @@ async def _topic(server: Server) -> str:
 async def _(server: Server) -> None:
     """ElectLeaders answers each partition once, under its topic, in every version."""
     topic = await _topic(server)
-    codes = dict.fromkeys(_BOTH, ErrorCode.ELECTION_NOT_NEEDED)
+    codes = dict.fromkeys(BOTH, ErrorCode.ELECTION_NOT_NEEDED)
     codes[_MISSING] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     results = [{"partition_id": index, "error_code": code} for index, code in codes.items()]
     expected = {"replica_election_results": [{"topic": topic, "partition_result": results}]}
@@ -114,70 +109,42 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """AlterPartitionReassignments answers each partition once, in every version."""
     topic = await _topic(server)
-    codes = dict.fromkeys(_BOTH, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    codes[_MISSING] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    expected = {
-        "allow_replication_factor_change": False,
-        "responses": [
-            {
-                "name": topic,
-                "partitions": [
-                    {"partition_index": index, "error_code": code} for index, code in codes.items()
-                ],
-            }
-        ],
-    }
-    asked = [{"partition_index": index} for index in codes]
-    request = filled(
-        AlterPartitionReassignmentsRequest,
-        topics=[{"name": topic, "partitions": asked}],
-        allow_replication_factor_change=False,
-    )
+    own = {"allow_replication_factor_change": False}
+    parts = [*both(error_code=ErrorCode.NO_REASSIGNMENT_IN_PROGRESS), _REFUSED]
+    expected = {"responses": [{"name": topic, "partitions": parts}], **own}
+    asked = [*both(), {"partition_index": _MISSING}]
+    topics = [{"name": topic, "partitions": asked}]
+    request = filled(AlterPartitionReassignmentsRequest, topics=topics, **own)
     connection = await server.connection()
     await expect_in_each_version(connection, request, expected, server.ask_controller)
-
-
-def _quota_entries(entity: dict[str, str], *, remove: bool = False) -> AlterClientQuotasRequest:
-    parts = [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()]
-    quotas = [{"key": key, "value": value, "remove": remove} for key, value in _QUOTAS.items()]
-    return filled(AlterClientQuotasRequest, entries=[{"entity": parts, "ops": quotas}])
 
 
 @SECTION.check(5, schema("DescribeClientQuotasResponse"), needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """Quotas of a user's client are set, and described as they were set, in every version."""
-    entity = {"user": server.name(), "client-id": server.name()}
+    names = {"user": server.name(), "client-id": server.name()}
+    entity = [{"entity_type": kind, "entity_name": name} for kind, name in names.items()]
+    quotas = [{"key": key, "value": value} for key, value in _QUOTAS.items()]
 
     async def remove() -> None:
-        await server.ask_controller(_quota_entries(entity, remove=True))
+        gone = {"entity": entity, "ops": [{**quota, "remove": True} for quota in quotas]}
+        await server.ask_controller(filled(AlterClientQuotasRequest, entries=[gone]))
 
-    server.remove_afterwards(f"quotas of {entity['user']}", remove)
+    server.remove_afterwards(f"quotas of {names['user']}", remove)
     connection = await server.connection()
-    request = _quota_entries(entity)
-    named = request.entries[0].entity
-    set_answer = {"entries": [{"entity": named}]}
-    await expect_in_each_version(connection, request, set_answer, server.ask_controller)
+    request = filled(AlterClientQuotasRequest, entries=[{"entity": entity, "ops": quotas}])
+    answered = {"entries": [{"entity": entity}]}
+    await expect_in_each_version(connection, request, answered, server.ask_controller)
     if server.target.role is ServerRole.CONTROLLER:
         return  # only brokers describe them
-    entry = {
-        "entity": [
-            {"entity_type": part.entity_type, "entity_name": part.entity_name} for part in named
-        ],
-        "values": [{"key": key, "value": value} for key, value in _QUOTAS.items()],
-    }
-    wanted = filled(
-        DescribeClientQuotasRequest,
-        components=[
-            {"entity_type": kind, "match_type": _EXACT, "match": name}
-            for kind, name in entity.items()
-        ],
-        strict=True,
-    )
+    parts = [{"entity_type": kind, "match": name} for kind, name in names.items()]
+    wanted = filled(DescribeClientQuotasRequest, components=parts, strict=True)
 
     async def described() -> bool:
         return bool((await connection.ask(wanted)).entries)
 
     await server.wait_for("the quotas", described)
+    entry = {"entity": entity, "values": quotas}
     await expect_in_each_version(connection, wanted, {"entries": [entry]})
     # Strict: an entity with further parts is another one.
     wanted.components = wanted.components[:1]
@@ -186,30 +153,29 @@ async def _(server: Server) -> None:
 
 async def _set_credentials(server: Server, user: str, missing: str) -> None:
     """Set a user's credentials of both mechanisms, and try to delete those of another."""
-    deletions = [{"name": user, "mechanism": m} for m in _MECHANISMS]
 
     async def remove() -> None:
-        for deletion in deletions:
-            await server.ask_controller(
-                filled(AlterUserScramCredentialsRequest, deletions=[deletion])
-            )
+        for mechanism in _MECHANISMS:
+            gone = {"name": user, "mechanism": mechanism}
+            await server.ask_controller(filled(AlterUserScramCredentialsRequest, deletions=[gone]))
 
     server.remove_afterwards(f"SCRAM credentials of {user}", remove)
     results = [{"user": user}, {"user": missing, "error_code": ErrorCode.RESOURCE_NOT_FOUND}]
     for mechanism, size in zip(_MECHANISMS, (32, 64), strict=True):
+        own = {"mechanism": mechanism}
         upsertion = {
+            **own,
             "name": user,
-            "mechanism": mechanism,
             "iterations": _ITERATIONS,
             "salt": b"kwire-conform",
             "salted_password": bytes(size),
         }
-        deletion = {"name": missing, "mechanism": mechanism}
         request = filled(
-            AlterUserScramCredentialsRequest, deletions=[deletion], upsertions=[upsertion]
+            AlterUserScramCredentialsRequest,
+            deletions=[{**own, "name": missing}],
+            upsertions=[upsertion],
         )
-        answer = await server.ask_controller(request)
-        expect_whole(answer, {"results": results}, 0)
+        expect_whole(await server.ask_controller(request), {"results": results}, 0)
 
 
 @SECTION.check(6, schema("DescribeUserScramCredentialsResponse"), needs=Need.RESOURCES)
@@ -220,11 +186,9 @@ async def _(server: Server) -> None:
     await _set_credentials(server, user, missing)
     if server.target.role is ServerRole.CONTROLLER:
         return  # only brokers describe them
+    own = [{"mechanism": mechanism, "iterations": _ITERATIONS} for mechanism in _MECHANISMS]
     results = [
-        {
-            "user": user,
-            "credential_infos": [{"mechanism": m, "iterations": _ITERATIONS} for m in _MECHANISMS],
-        },
+        {"user": user, "credential_infos": own},
         {"user": missing, "error_code": ErrorCode.RESOURCE_NOT_FOUND},
     ]
     wanted = filled(DescribeUserScramCredentialsRequest, users=[{"name": user}, {"name": missing}])
@@ -247,10 +211,9 @@ async def _(server: Server) -> None:
     ]
     results = [{"feature": name} for name in levels]
     request = filled(UpdateFeaturesRequest, feature_updates=updates, validate_only=True)
-    for version in connection.offered(UpdateFeaturesRequest):
-        if version >= _VALIDATES:
-            answer = await server.ask_controller(request, version)
-            expect_whole(answer, {"results": results}, version)
+    await expect_in_each_version(
+        connection, request, {"results": results}, server.ask_controller, since=_VALIDATES
+    )
 
 
 @SECTION.check(8, schema("UpdateFeaturesRequest", "ValidateOnly"), needs=Need.THROW_AWAY)
@@ -284,20 +247,19 @@ async def _(server: Server) -> None:
         server.name(), partitions=-1, replicas=-1, assignments={0: (old.id,), 1: (old.id,)}
     )
     expect_error(await create(server, topic), ErrorCode.NONE)
-    part = {"partition_index": 1, "replicas": (new.id,)}
-    move = filled(
-        AlterPartitionReassignmentsRequest, topics=[{"name": topic.name, "partitions": [part]}]
-    )
-    begun = {"responses": [{"name": topic.name, "partitions": [{"partition_index": 1}]}]}
+    index = {"partition_index": 1}
+    topics = [{"name": topic.name, "partitions": [{**index, "replicas": (new.id,)}]}]
+    move = filled(AlterPartitionReassignmentsRequest, topics=topics)
+    begun = {"responses": [{"name": topic.name, "partitions": [index]}]}
     connection = await server.connection()
     await expect_in_each_version(connection, move, begun, server.ask_controller)
     moving = {
-        "partition_index": 1,
+        **index,
         "replicas": (new.id, old.id),
         "adding_replicas": (new.id,),
         "removing_replicas": (old.id,),
     }
     listed = {"topics": [{"name": topic.name, "partitions": [moving]}]}
-    asked = {"name": topic.name, "partition_indexes": _BOTH}
+    asked = {"name": topic.name, "partition_indexes": BOTH}
     request = filled(ListPartitionReassignmentsRequest, topics=[asked])
     await expect_in_each_version(connection, request, listed, server.ask_controller)

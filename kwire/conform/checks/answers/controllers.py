@@ -12,13 +12,23 @@ from kwire.conform.own_broker import OwnBroker
 from kwire.conform.quorum import OTHER_DIRECTORY
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, ServerRole, schema
-from kwire.conform.whole_answer import POSITIVE, expect_in_each_version, expect_whole, one_of
+from kwire.conform.whole_answer import (
+    POSITIVE,
+    expect_in_each_version,
+    expect_whole,
+    filled,
+    mirrored,
+    one_of,
+)
 from kwire.error_codes import ErrorCode
-from kwire.messages import a56_alter_partition as altered
-from kwire.messages import a63_broker_heartbeat as beats
-from kwire.messages import a67_allocate_producer_ids as allocated
-from kwire.messages import a70_controller_registration as registered
-from kwire.messages import a73_assign_replicas_to_dirs as assigned
+from kwire.messages import (
+    AllocateProducerIdsRequest,
+    AlterPartitionRequest,
+    AssignReplicasToDirsRequest,
+    BrokerHeartbeatRequest,
+    ControllerRegistrationRequest,
+)
+from kwire.messages.a70_controller_registration import Listener
 
 SECTION = CheckSection("answers/controllers", "The active controller, asked by nodes")
 
@@ -33,24 +43,23 @@ async def _(server: Server) -> None:
     brokers = [(await OwnBroker.register(server)).id for _ in range(2)]
     own = await own_partition(server, *brokers)
     connection = await server.active_controller()
-    for version in connection.offered(altered.AlterPartitionRequest):
-        if version >= _BY_ID:
-            isr = (own.state.leader,)
-            request = own.alter(isr=isr)
-            if version < _WITH_EPOCHS:
-                [part] = request.topics[0].partitions
-                part.new_isr, part.new_isr_with_epochs = isr, []
-            answer = await connection.ask(request, version)
-            own = await own.read()
-            expected = altered.ResponsePartitionData(
-                leader_id=own.state.leader,
-                leader_epoch=own.state.leader_epoch,
-                isr=isr,
-                leader_recovery_state=own.state.leader_recovery_state,
-                partition_epoch=own.state.partition_epoch,
-            )
-            topic = altered.ResponseTopicData(topic_id=own.topic_id, partitions=[expected])
-            expect_whole(answer, altered.AlterPartitionResponse(topics=[topic]), version)
+    for version in connection.offered(AlterPartitionRequest, since=_BY_ID):
+        isr = (own.state.leader,)
+        request = own.alter(isr=isr)
+        if version < _WITH_EPOCHS:
+            [part] = request.topics[0].partitions
+            part.new_isr, part.new_isr_with_epochs = isr, []
+        answer = await connection.ask(request, version)
+        own = await own.read()
+        now = {
+            "leader_id": own.state.leader,
+            "leader_epoch": own.state.leader_epoch,
+            "isr": isr,
+            "leader_recovery_state": own.state.leader_recovery_state,
+            "partition_epoch": own.state.partition_epoch,
+        }
+        topic = {"topic_id": own.topic_id, "partitions": [now]}
+        expect_whole(answer, {"topics": [topic]}, version)
 
 
 @SECTION.check(2, schema("BrokerHeartbeatResponse"), role=_CONTROLLER, needs=Need.RESOURCES)
@@ -58,13 +67,13 @@ async def _(server: Server) -> None:
     """BrokerHeartbeat tells what a broker is: fenced and behind, then neither, in every version."""
     for caught_up in (False, True):
         broker = await OwnBroker.register(server, unfenced=caught_up)
-        request = beats.BrokerHeartbeatRequest(
+        request = BrokerHeartbeatRequest(
             broker_id=broker.id,
             broker_epoch=broker.epoch,
             current_metadata_offset=(1 << 40) if caught_up else 0,
             want_fence=not caught_up,
         )
-        expected = beats.BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=not caught_up)
+        expected = {"is_caught_up": caught_up, "is_fenced": not caught_up}
         await expect_in_each_version(await server.active_controller(), request, expected)
 
 
@@ -72,16 +81,14 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """AllocateProducerIds gives a block that ends where the next begins by the log."""
     broker = await OwnBroker.register(server)
-    request = allocated.AllocateProducerIdsRequest(broker_id=broker.id, broker_epoch=broker.epoch)
+    request = AllocateProducerIdsRequest(broker_id=broker.id, broker_epoch=broker.epoch)
     for version in (await server.active_controller()).offered(type(request)):
         answer = await server.ask(request, version)
         log = await read_log(server)
         ends = [
             step.after.producer_ids.next_producer_id - answer.producer_id_len for step in log.steps
         ]
-        expected = allocated.AllocateProducerIdsResponse(
-            producer_id_start=one_of(*ends), producer_id_len=POSITIVE
-        )
+        expected = {"producer_id_start": one_of(*ends), "producer_id_len": POSITIVE}
         expect_whole(answer, expected, version)
 
 
@@ -89,25 +96,18 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """AssignReplicasToDirs answers each partition once, under its topic and its directory."""
     broker = await OwnBroker.register(server)
-    request = assigned.AssignReplicasToDirsRequest(
+    own, topic = {"id": broker.directory}, {"topic_id": OTHER_DIRECTORY}
+    part = {"partition_index": 1}
+    refused = {**part, "error_code": ErrorCode.UNKNOWN_TOPIC_ID}
+    asked = {**own, "topics": [{**topic, "partitions": [part]}]}
+    answered = {**own, "topics": [{**topic, "partitions": [refused]}]}
+    request = filled(
+        AssignReplicasToDirsRequest,
         broker_id=broker.id,
         broker_epoch=broker.epoch,
-        directories=[
-            assigned.DirectoryData(
-                id=broker.directory,
-                topics=[
-                    assigned.TopicData(
-                        topic_id=OTHER_DIRECTORY,
-                        partitions=[assigned.PartitionData(partition_index=1)],
-                    )
-                ],
-            )
-        ],
+        directories=[asked],
     )
-    part = assigned.ResponsePartitionData(partition_index=1, error_code=ErrorCode.UNKNOWN_TOPIC_ID)
-    topic = assigned.ResponseTopicData(topic_id=OTHER_DIRECTORY, partitions=[part])
-    directory = assigned.ResponseDirectoryData(id=broker.directory, topics=[topic])
-    expected = assigned.AssignReplicasToDirsResponse(directories=[directory])
+    expected = {"directories": [answered]}
     await expect_in_each_version(await server.active_controller(), request, expected)
 
 
@@ -118,29 +118,9 @@ async def _(server: Server) -> None:
     before = _registrations(log)
     for known in log.image.cluster.controllers.values():
         record: Any = known.record().record
-        request = registered.ControllerRegistrationRequest(
-            controller_id=record.controller_id,
-            incarnation_id=record.incarnation_id,
-            listeners=[
-                registered.Listener(
-                    name=end.name,
-                    host=end.host,
-                    port=end.port,
-                    security_protocol=end.security_protocol,
-                )
-                for end in record.end_points
-            ],
-            features=[
-                registered.Feature(
-                    name=feature.name,
-                    min_supported_version=feature.min_supported_version,
-                    max_supported_version=feature.max_supported_version,
-                )
-                for feature in record.features
-            ],
-        )
-        expected = registered.ControllerRegistrationResponse()
-        await expect_in_each_version(log.quorum.connection, request, expected)
+        listeners = [mirrored(Listener, end) for end in record.end_points]
+        request = mirrored(ControllerRegistrationRequest, record, listeners=listeners)
+        await expect_in_each_version(log.quorum.connection, request, {})
     expect_equal("registrations", _registrations(await read_log(server)), before)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from kwire.conform.check import CheckSection
-from kwire.conform.checks.groups.committed import CommittedTopic, new_offsets
-from kwire.conform.checks.groups.consumer import ConsumerMember, new_consumer
+from kwire.conform.checks.groups.committed import new_offsets
+from kwire.conform.checks.groups.consumer import new_consumer
 from kwire.conform.checks.groups.member import (
     ASSIGNMENT,
     METADATA,
     PROTOCOL,
     TYPE,
     WITH_INSTANCE,
+    ClassicMember,
     new_member,
     stable_member,
 )
@@ -21,8 +22,10 @@ from kwire.conform.server import Server
 from kwire.conform.vocabulary import guide, kip, schema
 from kwire.conform.whole_answer import (
     A_GROUPS_OPERATIONS,
+    BOTH,
     FILLED,
     POSITIVE,
+    both,
     expect_in_each_version,
     expect_whole,
     filled,
@@ -48,7 +51,6 @@ from kwire.messages import (
 SECTION = CheckSection("answers/groups", "Groups and their offsets")
 
 _OFFSET, _METADATA = 5, "kwire é"
-_BOTH = (0, 1)
 _IN_KAFKA = 1
 """The first version of OffsetCommit and OffsetFetch for offsets that are not in ZooKeeper."""
 _WITH_MEMBER = 9
@@ -61,12 +63,9 @@ _SKIPS_ASSIGNMENT = 9
 async def _(server: Server) -> None:
     """OffsetCommit answers each partition once, under its topic, from v1 on."""
     offsets = await new_offsets(server, partitions=2)
-    parts = [{"partition_index": partition} for partition in _BOTH]
-    topic = {"name": offsets.topic, "topic_id": offsets.topic_id, "partitions": parts}
-    for version in offsets.connection.offered(OffsetCommitRequest):
-        if version < _IN_KAFKA:
-            continue
-        answer = await offsets.commit_partitions(_OFFSET, *_BOTH, version=version)
+    topic = {"name": offsets.topic, "topic_id": offsets.topic_id, "partitions": both()}
+    for version in offsets.connection.offered(OffsetCommitRequest, since=_IN_KAFKA):
+        answer = await offsets.commit_partitions(_OFFSET, *BOTH, version=version)
         expect_whole(answer, {"topics": [topic]}, version)
 
 
@@ -74,51 +73,44 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """OffsetFetch answers each partition once, as it was committed, from v1 on."""
     offsets = await new_offsets(server, partitions=2)
-    expect_error(await offsets.commit_partitions(_OFFSET, *_BOTH, metadata=_METADATA), 0)
-    name, topic_id = offsets.topic, offsets.topic_id
-    asked = {"name": name, "topic_id": topic_id, "partition_indexes": _BOTH}
+    expect_error(await offsets.commit_partitions(_OFFSET, *BOTH, metadata=_METADATA), 0)
+    group, name = {"group_id": offsets.group}, {"name": offsets.topic}
+    own = {**name, "topic_id": offsets.topic_id}
+    asked = {"partition_indexes": BOTH}
     request = filled(
         OffsetFetchRequest,
-        group_id=offsets.group,
-        topics=[{"name": name, "partition_indexes": _BOTH}],
-        groups=[{"group_id": offsets.group, "topics": [asked]}],
+        **group,
+        topics=[name | asked],
+        groups=[{**group, "topics": [own | asked]}],
     )
-    values: dict[str, Any] = {"committed_offset": _OFFSET, "metadata": _METADATA}
-    topics = {
-        "name": name,
-        "topic_id": topic_id,
-        "partitions": [{"partition_index": p, **values} for p in _BOTH],
-    }
-    before = {"name": name, "partitions": [{"partition_index": p, **values} for p in _BOTH]}
-    expected = {"topics": [before], "groups": [{"group_id": offsets.group, "topics": [topics]}]}
+    found = {"partitions": both(committed_offset=_OFFSET, metadata=_METADATA)}
+    expected = {"topics": [name | found], "groups": [{**group, "topics": [own | found]}]}
     await expect_in_each_version(offsets.connection, request, expected, since=_IN_KAFKA)
+
+
+def _joined(member: ClassicMember, generation: int, member_id: Any) -> dict[str, Any]:
+    """Return the answer to a leader that is the only member."""
+    instance_id = member.instance_id
+    own = {"member_id": member_id, "group_instance_id": instance_id, "metadata": METADATA}
+    return {
+        "generation_id": generation,
+        "protocol_type": TYPE,
+        "protocol_name": PROTOCOL,
+        "leader": member_id,
+        "member_id": FILLED,
+        "members": [own],
+    }
 
 
 @SECTION.broker_check(3, schema("JoinGroupResponse"))
 async def _(server: Server) -> None:
     """JoinGroup tells the leader of generation, protocol and members, in every version."""
-    for instance_id in (None, server.name()):
+    for instance_id, first in ((None, 0), (server.name(), WITH_INSTANCE)):
         member = await new_member(server, instance_id=instance_id)
-        generation = 0
-        for version in member.connection.offered(JoinGroupRequest):
-            if instance_id is not None and version < WITH_INSTANCE:
-                continue
+        versions = member.connection.offered(JoinGroupRequest, since=first)
+        for generation, version in enumerate(versions, 1):
             answer = await member.joined(version)
-            generation += 1
-            own = {
-                "member_id": member.member_id,
-                "group_instance_id": instance_id,
-                "metadata": METADATA,
-            }
-            expected = {
-                "generation_id": generation,
-                "protocol_type": TYPE,
-                "protocol_name": PROTOCOL,
-                "leader": member.member_id,
-                "member_id": FILLED,
-                "members": [own],
-            }
-            expect_whole(answer, expected, version)
+            expect_whole(answer, _joined(member, generation, member.member_id), version)
             expect_error(await member.sync(), ErrorCode.NONE)
 
 
@@ -165,8 +157,7 @@ async def _(server: Server) -> None:
         "authorized_operations": A_GROUPS_OPERATIONS,
     }
     request = DescribeGroupsRequest(groups=(member.group,), include_authorized_operations=True)
-    expected = {"groups": [group]}
-    await expect_in_each_version(member.connection, request, expected)
+    await expect_in_each_version(member.connection, request, {"groups": [group]})
 
 
 @SECTION.broker_check(7, schema("ListGroupsResponse"))
@@ -179,8 +170,9 @@ async def _(server: Server) -> None:
         "group_state": "Stable",
         "group_type": "classic",
     }
-    expected = {"groups": including(group)}
-    await expect_in_each_version(member.connection, ListGroupsRequest(), expected)
+    await expect_in_each_version(
+        member.connection, ListGroupsRequest(), {"groups": including(group)}
+    )
 
 
 @SECTION.broker_check(8, schema("DeleteGroupsResponse"))
@@ -194,9 +186,9 @@ async def _(server: Server) -> None:
         {"group_id": offsets.group},
         {"group_id": missing, "error_code": ErrorCode.GROUP_ID_NOT_FOUND},
     ]
+    request = DeleteGroupsRequest(groups_names=(offsets.group, missing))
     for version in offsets.connection.offered(DeleteGroupsRequest):
         expect_error(await offsets.commit(_OFFSET), ErrorCode.NONE)
-        request = DeleteGroupsRequest(groups_names=(offsets.group, missing))
         answer = await offsets.connection.ask_coordinator(request, version)
         expect_whole(answer, {"results": results}, version)
 
@@ -205,15 +197,9 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """OffsetDelete answers each partition once, under its topic."""
     offsets = await new_offsets(server, partitions=2)
-    expect_error(await offsets.commit_partitions(_OFFSET, *_BOTH), ErrorCode.NONE)
-    asked = [{"partition_index": partition} for partition in _BOTH]
-    parts = [{"partition_index": partition} for partition in _BOTH]
-    request = filled(
-        OffsetDeleteRequest,
-        group_id=offsets.group,
-        topics=[{"name": offsets.topic, "partitions": asked}],
-    )
-    topic = {"name": offsets.topic, "partitions": parts}
+    expect_error(await offsets.commit_partitions(_OFFSET, *BOTH), ErrorCode.NONE)
+    topic = {"name": offsets.topic, "partitions": both()}
+    request = filled(OffsetDeleteRequest, group_id=offsets.group, topics=[topic])
     await expect_in_each_version(offsets.connection, request, {"topics": [topic]})
 
 
@@ -221,7 +207,7 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """ConsumerGroupHeartbeat gives a member id, epoch and partitions, in every version."""
     offsets = await new_offsets(server, partitions=2)
-    part = {"topic_id": offsets.topic_id, "partitions": _BOTH}
+    part = {"topic_id": offsets.topic_id, "partitions": BOTH}
     for version in offsets.connection.offered(ConsumerGroupHeartbeatRequest):
         member = await new_consumer(server, topics=(offsets.topic,))
         await member.joined(version)
@@ -232,12 +218,8 @@ async def _(server: Server) -> None:
             "heartbeat_interval_ms": POSITIVE,
             "assignment": {"topic_partitions": [part]},
         }
-        full = await member.heartbeat(
-            version,
-            rebalance_timeout_ms=10_000,
-            subscribed_topic_names=member.topics,
-            topic_partitions=member.assignment,
-        )
+        own = {"subscribed_topic_names": member.topics, "topic_partitions": member.assignment}
+        full = await member.heartbeat(version, rebalance_timeout_ms=10_000, **own)
         expect_whole(full, expected, version)
 
 
@@ -249,7 +231,7 @@ async def _(server: Server) -> None:
     await member.joined(rack_id="rack")
     await member.owns(2)
     await member.beat()
-    part = {"topic_id": offsets.topic_id, "topic_name": offsets.topic, "partitions": _BOTH}
+    part = {"topic_id": offsets.topic_id, "topic_name": offsets.topic, "partitions": BOTH}
     described = {
         "member_id": member.member_id,
         "instance_id": member.instance_id,
@@ -272,11 +254,10 @@ async def _(server: Server) -> None:
         "members": [described],
         "authorized_operations": A_GROUPS_OPERATIONS,
     }
-    await expect_in_each_version(
-        member.connection,
-        ConsumerGroupDescribeRequest(group_ids=(member.group,), include_authorized_operations=True),
-        {"groups": [group]},
+    request = filled(
+        ConsumerGroupDescribeRequest, group_ids=(member.group,), include_authorized_operations=True
     )
+    await expect_in_each_version(member.connection, request, {"groups": [group]})
 
 
 @SECTION.broker_refuses(12, guide("Error Codes"), ErrorCode.FENCED_INSTANCE_ID)
@@ -284,12 +265,9 @@ async def _(server: Server) -> Any:
     """OffsetCommit of an instance's id by another member gets"""
     offsets = await new_offsets(server)
     member = await stable_member(server, offsets.group, server.name())
-    return await offsets.commit(
-        _OFFSET,
-        generation_id_or_member_epoch=member.generation,
-        member_id="nobody",
-        group_instance_id=member.instance_id,
-    )
+    own: dict[str, Any] = {"member_id": "nobody", "group_instance_id": member.instance_id}
+    generation = member.generation
+    return await offsets.commit(_OFFSET, generation_id_or_member_epoch=generation, **own)
 
 
 @SECTION.broker_refuses(13, guide("Error Codes"), ErrorCode.FENCED_INSTANCE_ID)
@@ -299,30 +277,26 @@ async def _(server: Server) -> Any:
     return await member.sync(member_id="nobody", assignments=[])
 
 
+async def _fetch_as_member(server: Server, later: int, **fields: Any) -> Any:
+    """Fetch offsets as a group's member, in an epoch so much later than its own."""
+    (await server.connection()).demand(OffsetFetchRequest, _WITH_MEMBER)
+    offsets = await new_offsets(server)
+    member = await new_consumer(server, offsets.group, topics=(offsets.topic,))
+    await member.joined()
+    own = {"member_id": member.member_id, "member_epoch": member.epoch + later}
+    return await offsets.fetch_group((0,), _WITH_MEMBER, **(own | fields))
+
+
 @SECTION.broker_refuses(14, kip(848, "OffsetFetch API"), ErrorCode.STALE_MEMBER_EPOCH)
 async def _(server: Server) -> Any:
     """OffsetFetch in an epoch that is not the member's gets"""
-    member, offsets = await _consumer_with_offsets(server)
-    return await offsets.fetch_group(
-        (0,), _WITH_MEMBER, member_id=member.member_id, member_epoch=member.epoch + 7
-    )
+    return await _fetch_as_member(server, later=7)
 
 
 @SECTION.broker_refuses(15, kip(848, "OffsetFetch API"), ErrorCode.UNKNOWN_MEMBER_ID)
 async def _(server: Server) -> Any:
     """OffsetFetch of a member that a consumer group does not have gets"""
-    member, offsets = await _consumer_with_offsets(server)
-    return await offsets.fetch_group(
-        (0,), _WITH_MEMBER, member_id="nobody", member_epoch=member.epoch
-    )
-
-
-async def _consumer_with_offsets(server: Server) -> tuple[ConsumerMember, CommittedTopic]:
-    (await server.connection()).demand(OffsetFetchRequest, _WITH_MEMBER)
-    offsets = await new_offsets(server)
-    member = await new_consumer(server, offsets.group, topics=(offsets.topic,))
-    await member.joined()
-    return member, offsets
+    return await _fetch_as_member(server, later=0, member_id="nobody")
 
 
 @SECTION.broker_check(16, schema("JoinGroupResponse", "SkipAssignment"))
@@ -332,14 +306,7 @@ async def _(server: Server) -> None:
     member.connection.demand(JoinGroupRequest, _SKIPS_ASSIGNMENT)
     old, generation = member.member_id, member.generation
     member.member_id = ""
-    own = {"member_id": FILLED, "group_instance_id": member.instance_id, "metadata": METADATA}
-    expected = {
-        "generation_id": generation,
-        "protocol_type": TYPE,
-        "protocol_name": PROTOCOL,
-        "leader": fitting("another member id", lambda value: value not in ("", old)),
-        "skip_assignment": True,
-        "member_id": fitting("another member id", lambda value: value not in ("", old)),
-        "members": [own],
-    }
-    expect_whole(await member.joined(_SKIPS_ASSIGNMENT), expected, _SKIPS_ASSIGNMENT)
+    another = fitting("another member id", lambda value: value not in ("", old))
+    answer = await member.joined(_SKIPS_ASSIGNMENT)
+    expected = {**_joined(member, generation, another), "member_id": another}
+    expect_whole(answer, {**expected, "skip_assignment": True}, _SKIPS_ASSIGNMENT)

@@ -12,6 +12,7 @@ from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, ServerRole, Skipped, schema
 from kwire.conform.whole_answer import (
     A_TOPICS_OPERATIONS,
+    BOTH,
     THE_CLUSTERS_OPERATIONS,
     expect_in_each_version,
     expect_whole,
@@ -30,18 +31,17 @@ from kwire.messages.endpoint_type import EndpointType
 
 SECTION = CheckSection("answers/metadata", "The cluster, its topics and its coordinators")
 
-_BOTH = (0, 1)
 _NO_NODES = one_of(None, ())
 
 
 async def _created(server: Server) -> Any:
     """Create a topic of two partitions, each with its replica on one broker; return its part."""
     broker = some_broker(server)
-    assigned = dict.fromkeys(_BOTH, (broker,))
+    assigned = dict.fromkeys(BOTH, (broker,))
     topic = new_topic(server.name(), partitions=-1, replicas=-1, assignments=assigned)
     answer = await create(server, topic)
     expect_error(answer, ErrorCode.NONE)
-    for partition in _BOTH:
+    for partition in BOTH:
         await server.leader(topic.name, partition)
     return answer.topics[0]
 
@@ -62,7 +62,7 @@ async def _brokers(server: Server) -> Any:
 async def _(server: Server) -> None:
     """Metadata answers with brokers, cluster and a topic's partitions, in every version."""
     topic, broker = await _created(server), some_broker(server)
-    partitions = [_partition(index, broker) for index in _BOTH]
+    partitions = [_partition(index, broker) for index in BOTH]
     nodes = await _brokers(server)
     brokers = [
         {"node_id": n.broker_id, "host": n.host, "port": n.port, "rack": n.rack} for n in nodes
@@ -95,7 +95,7 @@ async def _(server: Server) -> None:
     """DescribeTopicPartitions answers with a topic's partitions and where the next page begins."""
     topic, broker = await _created(server), some_broker(server)
     connection = await server.connection()
-    for shown in (_BOTH, _BOTH[:1]):
+    for shown in (BOTH, BOTH[:1]):
         no_elr = {"eligible_leader_replicas": _NO_NODES, "last_known_elr": _NO_NODES}
         partitions = [_partition(index, broker, **no_elr) for index in shown]
         described = {
@@ -105,7 +105,7 @@ async def _(server: Server) -> None:
             "topic_authorized_operations": A_TOPICS_OPERATIONS,
         }
         following = {"topic_name": topic.name, "partition_index": 1}
-        expected = {"topics": [described], "next_cursor": None if shown == _BOTH else following}
+        expected = {"topics": [described], "next_cursor": None if shown == BOTH else following}
         request = filled(
             DescribeTopicPartitionsRequest,
             topics=[{"name": topic.name}],

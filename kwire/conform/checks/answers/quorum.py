@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import randrange
 from typing import Any
 
-from kwire.codec.declaration import Request, Response
+from kwire.codec.declaration import Request
 from kwire.conform.check import CheckSection, scenario
 from kwire.conform.checks.quorum.requests import (
     add_voter,
@@ -37,15 +37,9 @@ from kwire.conform.whole_answer import (
     one_of,
 )
 from kwire.error_codes import ErrorCode
-from kwire.messages import a01_fetch as fetched
-from kwire.messages import a52_vote as votes
-from kwire.messages import a53_begin_quorum_epoch as begun
-from kwire.messages import a54_end_quorum_epoch as ended
-from kwire.messages import a55_describe_quorum as described
-from kwire.messages import a59_fetch_snapshot as snapshots
-from kwire.messages.a80_add_raft_voter import AddRaftVoterResponse
-from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterResponse
-from kwire.messages.a82_update_raft_voter import CurrentLeader, UpdateRaftVoterResponse
+from kwire.messages import DescribeQuorumRequest, FetchRequest, FetchSnapshotRequest
+from kwire.messages.a01_fetch import ReplicaState as FetchingReplica
+from kwire.messages.a55_describe_quorum import ReplicaState
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.net.quorum_request import quorum_request
 
@@ -62,7 +56,7 @@ _BEYOND = 1 << 40
 _WITH_TIMES = 1
 """The first version of DescribeQuorum with the times of fetches."""
 
-QuorumAnswer = Callable[[DescribedQuorum], Response]
+QuorumAnswer = Callable[[DescribedQuorum], dict[str, Any]]
 
 
 def _of_leader(
@@ -106,68 +100,57 @@ def _node(quorum: DescribedQuorum) -> dict[str, Any]:
     return {"node_id": quorum.leader_id, **_endpoint(quorum)}
 
 
-def _vote(quorum: DescribedQuorum) -> votes.VoteResponse:
-    part = votes.ResponsePartitionData(**_ids(quorum))
-    topic = votes.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
-    return votes.VoteResponse(topics=[topic], node_endpoints=[votes.NodeEndpoint(**_node(quorum))])
+def _leader(code: ErrorCode = ErrorCode.NONE) -> QuorumAnswer:
+    """Return the answer that has an error for the partition, the leader and its endpoint."""
 
+    def answer(quorum: DescribedQuorum) -> dict[str, Any]:
+        part = {"error_code": code, **_ids(quorum)}
+        topic = {"topic_name": METADATA_TOPIC, "partitions": [part]}
+        return {"topics": [topic], "node_endpoints": [_node(quorum)]}
 
-def _begun(quorum: DescribedQuorum) -> begun.BeginQuorumEpochResponse:
-    part = begun.ResponsePartitionData(error_code=ErrorCode.FENCED_LEADER_EPOCH, **_ids(quorum))
-    topic = begun.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
-    nodes = [begun.NodeEndpoint(**_node(quorum))]
-    return begun.BeginQuorumEpochResponse(topics=[topic], node_endpoints=nodes)
-
-
-def _ended(quorum: DescribedQuorum) -> ended.EndQuorumEpochResponse:
-    part = ended.ResponsePartitionData(error_code=ErrorCode.FENCED_LEADER_EPOCH, **_ids(quorum))
-    topic = ended.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
-    nodes = [ended.NodeEndpoint(**_node(quorum))]
-    return ended.EndQuorumEpochResponse(topics=[topic], node_endpoints=nodes)
-
-
-def _updated(quorum: DescribedQuorum) -> UpdateRaftVoterResponse:
-    leader = CurrentLeader(**_ids(quorum), **_endpoint(quorum))
-    return UpdateRaftVoterResponse(error_code=ErrorCode.FENCED_LEADER_EPOCH, current_leader=leader)
+    return answer
 
 
 _of_leader(
     1,
     "Vote in an epoch that has a leader is answered with that leader, in every version.",
     vote,
-    _vote,
+    _leader(),
     since=1,  # before Kafka 3.9 a candidate that is no voter gets INCONSISTENT_VOTER_SET
 )
 _of_leader(
     2,
     "BeginQuorumEpoch of an earlier epoch is answered with the leader, in every version.",
     lambda quorum: begin_epoch(quorum, leader_epoch=quorum.epoch - 1),
-    _begun,
+    _leader(ErrorCode.FENCED_LEADER_EPOCH),
 )
 _of_leader(
     3,
     "EndQuorumEpoch of an earlier epoch is answered with the leader, in every version.",
     end_epoch,
-    _ended,
+    _leader(ErrorCode.FENCED_LEADER_EPOCH),
 )
 _of_leader(
     4,
     "UpdateRaftVoter of an earlier epoch is answered with the leader, in every version.",
     lambda quorum: update_voter(quorum, current_leader_epoch=quorum.epoch - 1),
-    _updated,
+    lambda quorum: {
+        "error_code": ErrorCode.FENCED_LEADER_EPOCH,
+        "current_leader": {**_ids(quorum), **_endpoint(quorum)},
+    },
 )
 _of_leader(
     5,
     "AddRaftVoter for another cluster gets INCONSISTENT_CLUSTER_ID, in every version.",
     lambda quorum: add_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
-    lambda quorum: AddRaftVoterResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID),
+    lambda quorum: {"error_code": ErrorCode.INCONSISTENT_CLUSTER_ID},
     role=ServerRole.ANY,
 )
 _of_leader(
     6,
     "RemoveRaftVoter for another cluster gets INCONSISTENT_CLUSTER_ID, in every version.",
     lambda quorum: remove_voter(quorum).replace(cluster_id=OTHER_CLUSTER),
-    lambda quorum: RemoveRaftVoterResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID),
+    lambda quorum: {"error_code": ErrorCode.INCONSISTENT_CLUSTER_ID},
     role=ServerRole.ANY,
 )
 
@@ -195,34 +178,30 @@ async def _fetch(server: Server, version: int, beyond: int, later: int) -> None:
     )
     answer = await before.connection.ask(of_version(request, version), version)
     after = await describe_quorum(server)
-    end = _between(_end(before), _end(after))
+    end = {"epoch": before.epoch, "end_offset": _between(_end(before), _end(after))}
     watermark = _between(before.partition.high_watermark, after.partition.high_watermark)
-    part = fetched.PartitionData(
-        error_code=ErrorCode.UNKNOWN_LEADER_EPOCH if later else ErrorCode.NONE,
-        high_watermark=ANYTHING if later else watermark,
-        last_stable_offset=ANYTHING,
-        log_start_offset=ANYTHING if later else _between(*_starts(before, is_whole)),
-        diverging_epoch=fetched.EpochEndOffset(epoch=before.epoch, end_offset=end)
-        if beyond
-        else None,
-        current_leader=fetched.LeaderIdAndEpoch(**_ids(before)),
-        aborted_transactions=one_of(None, []),
-        records=one_of(None, b"") if beyond or later else ANYTHING,
-    )
-    topic = fetched.FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[part])
-    nodes = [fetched.NodeEndpoint(**_node(before))] if version >= _WITH_ENDPOINTS else ANYTHING
-    expected = fetched.FetchResponse(responses=[topic], node_endpoints=nodes)
-    expect_whole(answer, expected, version)
+    part = {
+        "error_code": ErrorCode.UNKNOWN_LEADER_EPOCH if later else ErrorCode.NONE,
+        "high_watermark": ANYTHING if later else watermark,
+        "last_stable_offset": ANYTHING,
+        "log_start_offset": ANYTHING if later else _between(*_starts(before, is_whole)),
+        "diverging_epoch": end if beyond else None,
+        "current_leader": _ids(before),
+        "aborted_transactions": one_of(None, []),
+        "records": one_of(None, b"") if beyond or later else ANYTHING,
+    }
+    topic = {"topic_id": METADATA_TOPIC_ID, "partitions": [part]}
+    nodes = [_node(before)] if version >= _WITH_ENDPOINTS else ANYTHING
+    expect_whole(answer, {"responses": [topic], "node_endpoints": nodes}, version)
 
 
 @SECTION.check(7, kip(595, "Fetch"), role=_CONTROLLER)
 async def _(server: Server) -> None:
     """Fetch at the log's end, beyond it, or in a later epoch is answered with leader and ends."""
     connection = await server.active_controller()
-    for version in connection.offered(fetched.FetchRequest):
+    for version in connection.offered(FetchRequest, since=_BY_ID):
         for beyond, later in ((0, 0), (_BEYOND, 0), (0, _LATER)):
-            if version >= _BY_ID:
-                await _fetch(server, version, beyond, later)
+            await _fetch(server, version, beyond, later)
 
 
 @SECTION.check(8, kip(630, "Fetch Snapshot, Handling"), role=_CONTROLLER)
@@ -230,24 +209,21 @@ async def _(server: Server) -> None:
     """FetchSnapshot has a piece of a snapshot, with its place and the size, in every version."""
     quorum = await describe_quorum(server)
     id = await latest_snapshot(quorum)
-    for version in quorum.connection.offered(snapshots.FetchSnapshotRequest):
+    for version in quorum.connection.offered(FetchSnapshotRequest):
         request = of_version(fetch_snapshot(quorum, id, position=1), version)
         whole = await quorum.connection.ask(request, version)
-        size = len(whole.topics[0].partitions[0].unaligned_records) + 1
-        part = snapshots.ResponsePartitionSnapshot(
-            snapshot_id=id,
-            current_leader=snapshots.LeaderIdAndEpoch(**_ids(quorum)),
-            size=size,
-            position=1,
-            unaligned_records=ANYTHING,
-        )
-        topic = snapshots.ResponseTopicSnapshot(name=METADATA_TOPIC, partitions=[part])
-        nodes = [snapshots.NodeEndpoint(**_node(quorum))]
-        expected = snapshots.FetchSnapshotResponse(topics=[topic], node_endpoints=nodes)
-        expect_whole(whole, expected, version)
+        part = {
+            "snapshot_id": id,
+            "current_leader": _ids(quorum),
+            "size": len(whole.topics[0].partitions[0].unaligned_records) + 1,
+            "position": 1,
+            "unaligned_records": ANYTHING,
+        }
+        topic = {"name": METADATA_TOPIC, "partitions": [part]}
+        expect_whole(whole, {"topics": [topic], "node_endpoints": [_node(quorum)]}, version)
 
 
-def _replica(state: described.ReplicaState, end: int) -> described.ReplicaState:
+def _replica(state: ReplicaState, end: int) -> ReplicaState:
     """Return what may be told of a replica from then on: its offset and times do not go back."""
     latest = time.time_ns() // 1_000_000 + _CLOCKS_MS
     return state.replace(
@@ -282,7 +258,7 @@ def _expect_brokers(quorum: DescribedQuorum) -> None:
         expect(watermark > 0, "a high watermark above 0", watermark)
         parts = (*quorum.partition.current_voters, *quorum.partition.observers)
         replicas = {part.replica_id: part for part in parts}
-        dated = quorum.connection.version_for(described.DescribeQuorumRequest()) >= _WITH_TIMES
+        dated = quorum.connection.version_for(DescribeQuorumRequest()) >= _WITH_TIMES
         for id in quorum.server.target.nodes:
             expect(id in replicas, f"replica {id}", sorted(replicas))
             part = replicas[id]
@@ -297,22 +273,19 @@ async def _(server: Server) -> None:
     """DescribeQuorum tells leader, epoch, offsets and replicas, in every version."""
     before = await describe_quorum(server)
     _expect_brokers(before)
-    nodes = [
-        described.Node(node_id=id, listeners=including(*at)) for id, at in before.listeners.items()
-    ]
-    for version in before.connection.offered(described.DescribeQuorumRequest):
+    nodes = [{"node_id": id, "listeners": including(*at)} for id, at in before.listeners.items()]
+    for version in before.connection.offered(DescribeQuorumRequest):
         answer = await before.connection.ask(quorum_request(), version)
         expect_error(answer, ErrorCode.NONE)
         end = _end(await describe_quorum(server))
-        part = described.ResponsePartitionData(
+        part = {
             **_ids(before),
-            high_watermark=_between(before.partition.high_watermark, end),
-            current_voters=[_replica(voter, end) for voter in before.voters.values()],
-            observers=_observers(before, answer.topics[0].partitions[0], end),
-        )
-        topic = described.ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[part])
-        expected = described.DescribeQuorumResponse(topics=[topic], nodes=nodes)
-        expect_whole(answer, expected, version)
+            "high_watermark": _between(before.partition.high_watermark, end),
+            "current_voters": [_replica(voter, end) for voter in before.voters.values()],
+            "observers": _observers(before, answer.topics[0].partitions[0], end),
+        }
+        topic = {"topic_name": METADATA_TOPIC, "partitions": [part]}
+        expect_whole(answer, {"topics": [topic], "nodes": nodes}, version)
 
 
 @SECTION.check(
@@ -325,19 +298,19 @@ async def _(server: Server) -> None:
     async def has_caught_up() -> bool:
         nonlocal offset, now
         quorum = await describe_quorum(server)
-        quorum.connection.demand(fetched.FetchRequest, _WITH_ENDPOINTS)
+        quorum.connection.demand(FetchRequest, _WITH_ENDPOINTS)
         offset = _end(quorum)
         now = quorum.voters[quorum.leader_id].last_fetch_timestamp
         key = {"last_fetched_epoch": quorum.epoch, "replica_directory_id": OTHER_DIRECTORY}
         request = fetch(quorum, offset, **key)
-        state = fetched.ReplicaState(replica_id=replica_id)
+        state = FetchingReplica(replica_id=replica_id)
         answer = await server.ask(request.replace(replica_state=state), _WITH_ENDPOINTS)
         expect_error(answer, ErrorCode.NONE)
         return not answer.responses[0].partitions[0].records
 
     await server.wait_for("a fetch at the log's end", has_caught_up)
     fetched_at = _between(now - _LATELY_MS, now + _LATELY_MS)
-    state = described.ReplicaState(
+    state = ReplicaState(
         replica_id=replica_id,
         replica_directory_id=OTHER_DIRECTORY,
         log_end_offset=offset,
@@ -345,7 +318,7 @@ async def _(server: Server) -> None:
         last_caught_up_timestamp=fetched_at,
     )
     connection = await server.active_controller()
-    for version in connection.offered(described.DescribeQuorumRequest):
+    for version in connection.offered(DescribeQuorumRequest):
         answer = await connection.ask(quorum_request(), version)
         [topic] = answer.topics
         [part] = topic.partitions

@@ -43,6 +43,8 @@ _MANY = 3
 _NOT_FOUND = 6
 """The first version of DescribeGroups that says that there is no such group."""
 _ABSENT, _ABSENT_ID = 2_000_000_000, UUID(int=0x1234_5678_9ABC_4DEF_8123_4567_89AB_CDEF)
+_UNKNOWN_MEMBER = {"error_code": ErrorCode.UNKNOWN_MEMBER_ID}
+_NO_NODE = {"error_code": ErrorCode.INVALID_REQUEST, "node_id": -1, "host": "", "port": -1}
 
 RefusedFields = Callable[[str, int], dict[str, Any]]
 """Returns the answer that is expected, by the name that the request has and its version."""
@@ -67,17 +69,30 @@ def refused(
         name = server.name()
         connection = await (server.coordinator(name) if of_group else server.connection())
         request = send(name)
-        for version in connection.offered(type(request)):
-            if version >= since:
-                fitted = of_version(request, version)
-                answer = await server.ask_controller(fitted, version, connection)
-                if of_group and first_error(answer) == ErrorCode.UNSUPPORTED_VERSION:
-                    raise Skipped("the server has this API, but it is not enabled")
-                expect_whole(answer, expected(name, version), version)
+        for version in connection.offered(type(request), since=since):
+            fitted = of_version(request, version)
+            answer = await server.ask_controller(fitted, version, connection)
+            if of_group and first_error(answer) == ErrorCode.UNSUPPORTED_VERSION:
+                raise Skipped("the server has this API, but it is not enabled")
+            expect_whole(answer, expected(name, version), version)
 
     needs = Need.RESOURCES if of_group else Need.NOTHING
     source = schema(type(send("")).__name__.replace("Request", "Response"))
     SECTION[number] = scenario(sentence, source, role=role, needs=needs)(run)
+
+
+def _topics(name: str, **fields: Any) -> dict[str, Any]:
+    """Return a partition of a topic that there is not. fields: of the partition."""
+    parts = [{"partition_index": 1, **fields}]
+    return {"topics": [{"name": name, "topic_id": _ABSENT_ID, "partitions": parts}]}
+
+
+def _groups(name: str, code: int, **fields: Any) -> dict[str, Any]:
+    return {"groups": [{"group_id": name, "error_code": code, **fields}]}
+
+
+def _resource(name: str, **fields: Any) -> dict[str, Any]:
+    return {"resource_type": ResourceType.TOPIC, "resource_name": name, **fields}
 
 
 _group = partial(refused, of_group=True)
@@ -94,7 +109,7 @@ _group(
         protocols=[{"name": "plain"}],
     ),
     lambda name, version: {
-        "error_code": ErrorCode.UNKNOWN_MEMBER_ID,
+        **_UNKNOWN_MEMBER,
         "member_id": _NOBODY,
         "protocol_name": one_of(None, ""),
     },
@@ -103,7 +118,7 @@ _group(
     2,
     "Heartbeat of a member that the group does not have gets UNKNOWN_MEMBER_ID in every version.",
     lambda name: HeartbeatRequest(group_id=name, generation_id=1, member_id=_NOBODY),
-    lambda name, version: {"error_code": ErrorCode.UNKNOWN_MEMBER_ID},
+    lambda name, version: _UNKNOWN_MEMBER,
 )
 _group(
     3,
@@ -115,7 +130,7 @@ _group(
         protocol_type="kwire-conform",
         protocol_name="plain",
     ),
-    lambda name, version: {"error_code": ErrorCode.UNKNOWN_MEMBER_ID},
+    lambda name, version: _UNKNOWN_MEMBER,
 )
 _group(
     4,
@@ -125,61 +140,33 @@ _group(
     ),
     lambda name, version: {
         "error_code": ErrorCode.NONE if version >= _MANY else ErrorCode.UNKNOWN_MEMBER_ID,
-        "members": [
-            {
-                "member_id": _NOBODY,
-                "group_instance_id": None,
-                "error_code": ErrorCode.UNKNOWN_MEMBER_ID,
-            }
-        ],
+        "members": [{"member_id": _NOBODY, "group_instance_id": None, **_UNKNOWN_MEMBER}],
     },
 )
 _group(
     5,
     "OffsetCommit gives the error of a topic that does not exist for its partition.",
-    lambda name: filled(
-        OffsetCommitRequest,
-        group_id=name,
-        topics=[{"name": name, "topic_id": _ABSENT_ID, "partitions": [{"partition_index": 1}]}],
+    lambda name: filled(OffsetCommitRequest, group_id=name, **_topics(name)),
+    lambda name, version: _topics(
+        name,
+        error_code=ErrorCode.UNKNOWN_TOPIC_ID
+        if version >= _BY_ID
+        else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     ),
-    lambda name, version: {
-        "topics": [
-            {
-                "name": name,
-                "topic_id": _ABSENT_ID,
-                "partitions": [
-                    {
-                        "partition_index": 1,
-                        "error_code": ErrorCode.UNKNOWN_TOPIC_ID
-                        if version >= _BY_ID
-                        else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                    }
-                ],
-            }
-        ]
-    },
 )
 _group(
     6,
     "DescribeGroups of a group that does not exist is Dead, from v6 on with an error.",
     lambda name: DescribeGroupsRequest(groups=(name,)),
-    lambda name, version: {
-        "groups": [
-            {
-                "error_code": ErrorCode.GROUP_ID_NOT_FOUND if version >= _NOT_FOUND else 0,
-                "group_id": name,
-                "group_state": "Dead",
-            }
-        ]
-    },
+    lambda name, version: _groups(
+        name, ErrorCode.GROUP_ID_NOT_FOUND if version >= _NOT_FOUND else 0, group_state="Dead"
+    ),
 )
 _group(
     7,
     "ConsumerGroupDescribe of a group that does not exist gets GROUP_ID_NOT_FOUND.",
     lambda name: ConsumerGroupDescribeRequest(group_ids=(name,)),
-    lambda name, version: {
-        "groups": [{"error_code": ErrorCode.GROUP_ID_NOT_FOUND, "group_id": name}]
-    },
+    lambda name, version: _groups(name, ErrorCode.GROUP_ID_NOT_FOUND),
 )
 _group(
     8,
@@ -191,20 +178,7 @@ refused(
     9,
     "FindCoordinator of a key type that does not exist gets INVALID_REQUEST and no node.",
     lambda name: FindCoordinatorRequest(key=name, key_type=99, coordinator_keys=(name,)),
-    lambda name, version: {
-        "error_code": ErrorCode.INVALID_REQUEST,
-        "node_id": -1,
-        "port": -1,
-        "coordinators": [
-            {
-                "key": name,
-                "node_id": -1,
-                "host": "",
-                "port": -1,
-                "error_code": ErrorCode.INVALID_REQUEST,
-            }
-        ],
-    },
+    lambda name, version: {**_NO_NODE, "coordinators": [{**_NO_NODE, "key": name}]},
     since=1,
 )
 refused(
@@ -223,19 +197,10 @@ refused(
     11,
     "DescribeConfigs of a topic that does not exist has its name, the error and no configurations.",
     lambda name: filled(
-        DescribeConfigsRequest,
-        resources=[
-            {"resource_type": ResourceType.TOPIC, "resource_name": name, "configuration_keys": None}
-        ],
+        DescribeConfigsRequest, resources=[_resource(name, configuration_keys=None)]
     ),
     lambda name, version: {
-        "results": [
-            {
-                "error_code": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                "resource_type": ResourceType.TOPIC,
-                "resource_name": name,
-            }
-        ]
+        "results": [_resource(name, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
     },
 )
 refused(

@@ -19,39 +19,38 @@ from kwire.conform.server import Server
 from kwire.conform.vocabulary import schema
 from kwire.conform.whole_answer import (
     ANYTHING,
+    BOTH,
     NOT_NEGATIVE,
     expect_in_each_version,
     expect_whole,
     one_of,
 )
 from kwire.error_codes import ErrorCode
-from kwire.messages import a88_streams_group_heartbeat as beats
-from kwire.messages import a89_streams_group_describe as described
+from kwire.messages import StreamsGroupDescribeRequest, StreamsGroupHeartbeatRequest
 
 SECTION = CheckSection("answers/streams", "Streams groups")
 
 _HOST, _RACK = "streams.example", "rack"
 _PORTS = (7777, 7778)
-_TAG: dict[str, Any] = {"key": "zone", "value": "one"}
-_BOTH = (0, 1)
+_TAG = {"key": "zone", "value": "one"}
 
 
-def _inner(member: StreamsMember, kind: str, policy: str, module: Any, partitions: int) -> Any:
-    """Return a topic of the topology's own; module: of the API's messages."""
-    return module.TopicInfo(
-        name=f"{member.group}-{kind}",
-        partitions=partitions,
-        replication_factor=1,
-        topic_configs=[module.KeyValue(key="cleanup.policy", value=policy)],
-    )
+def _inner(member: StreamsMember, kind: str, policy: str, partitions: int = 2) -> dict[str, Any]:
+    """Return a topic of the topology's own."""
+    return {
+        "name": f"{member.group}-{kind}",
+        "partitions": partitions,
+        "replication_factor": 1,
+        "topic_configs": [{"key": "cleanup.policy", "value": policy}],
+    }
 
 
-def _changelog(member: StreamsMember, module: Any, partitions: int = 2) -> Any:
-    return _inner(member, "changelog", "compact", module, partitions)
+def _changelog(member: StreamsMember, partitions: int = 2) -> dict[str, Any]:
+    return _inner(member, "changelog", "compact", partitions)
 
 
-def _between(member: StreamsMember, module: Any) -> Any:
-    return _inner(member, "repartition", "delete", module, 2)
+def _between(member: StreamsMember) -> dict[str, Any]:
+    return _inner(member, "repartition", "delete")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,44 +67,43 @@ class _Process:
         return f"process-{self.port}"
 
     @property
-    def is_ready(self) -> bool:
-        """True once it has an active and a standby task."""
-        return bool(self.last.active_tasks and self.last.standby_tasks)
+    def endpoint(self) -> dict[str, Any]:
+        """Its host and port."""
+        return {"host": _HOST, "port": self.port}
 
     async def join(self) -> None:
         """Join the group with a changelog and a repartition topic."""
-        member = self.member
-        between = _between(member, beats)
-        self.last = await member.join(
+        between = _between(self.member)
+        self.last = await self.member.join(
             rack_id=_RACK,
             process_id=self.id,
-            user_endpoint=beats.Endpoint(host=_HOST, port=self.port),
-            client_tags=[beats.KeyValue(**_TAG)],
+            user_endpoint=self.endpoint,
+            client_tags=[_TAG],
             topology=topology(
-                member.topic,
-                state_changelog_topics=[_changelog(member, beats, 0)],
-                repartition_sink_topics=(between.name,),
+                self.member.topic,
+                state_changelog_topics=[_changelog(self.member, 0)],
+                repartition_sink_topics=(between["name"],),
                 repartition_source_topics=[between],
             ),
         )
         expect_error(self.last, ErrorCode.NONE)
 
     async def beat(self) -> bool:
-        """Tell which tasks it has, and note those that it gets; return `is_ready`."""
+        """Tell which tasks it has; return True once it has an active and a standby one."""
         kinds = ("active_tasks", "standby_tasks", "warmup_tasks")
         answer = await self.member.heartbeat(**{kind: getattr(self.last, kind) for kind in kinds})
         expect_error(answer, ErrorCode.NONE)
         if answer.active_tasks is not None:
             self.last = answer
-        return self.is_ready
+        return bool(self.last.active_tasks and self.last.standby_tasks)
 
 
 async def _joined(server: Server) -> tuple[_Process, _Process]:
     """Return two members, each with an active task and the standby task of the other."""
     member = await new_streams_member(server, 2)
     await configure_group(server, member.group, "streams.num.standby.replicas", "1")
-    for topic in (_changelog(member, beats), _between(member, beats)):
-        server.remove_topic(topic.name)
+    for topic in (_changelog(member), _between(member)):
+        server.remove_topic(topic["name"])
     members = (member, replace(member, member_id=str(uuid4())))
     first, second = (_Process(member=m, port=p) for m, p in zip(members, _PORTS, strict=True))
     await first.join()
@@ -118,9 +116,9 @@ async def _joined(server: Server) -> tuple[_Process, _Process]:
     return first, second
 
 
-def _answer(member: StreamsMember, **fields: Any) -> beats.StreamsGroupHeartbeatResponse:
+def _answer(member: StreamsMember, **fields: Any) -> dict[str, Any]:
     """Return an answer of a group that is stable."""
-    own: dict[str, Any] = {
+    own = {
         "member_id": member.member_id,
         "member_epoch": member.epoch,
         "acceptable_recovery_lag_legacy": NOT_NEGATIVE,
@@ -129,25 +127,26 @@ def _answer(member: StreamsMember, **fields: Any) -> beats.StreamsGroupHeartbeat
         "topology_description_required": ANYTHING,
         "status": one_of(None, []),
     }
-    return beats.StreamsGroupHeartbeatResponse(**(own | fields))
+    return own | fields
 
 
-def _tasks(partitions: Any, module: Any = beats) -> list[Any]:
-    return [module.TaskIds(subtopology_id=SUBTOPOLOGY, partitions=partitions)]
+def _tasks(partitions: Any) -> list[dict[str, Any]]:
+    return [{"subtopology_id": SUBTOPOLOGY, "partitions": partitions}]
 
 
-def _endpoint(process: _Process, standby: Any) -> beats.EndpointToPartitions:
+def _at_endpoint(process: _Process, standby: Any) -> dict[str, Any]:
     """Return the endpoint of a process with its active tasks, and these standby ones."""
     member = process.member
-    names = (member.topic, _between(member, beats).name)
+    names = (member.topic, _between(member)["name"])
     active, others = (
-        [beats.TopicPartition(topic=name, partitions=partitions) for name in names]
+        [{"topic": name, "partitions": partitions} for name in names]
         for partitions in (member.partitions, standby)
     )
-    at = beats.Endpoint(host=_HOST, port=process.port)
-    return beats.EndpointToPartitions(
-        user_endpoint=at, active_partitions=active, standby_partitions=others
-    )
+    return {
+        "user_endpoint": process.endpoint,
+        "active_partitions": active,
+        "standby_partitions": others,
+    }
 
 
 @SECTION.broker_check(1, schema("StreamsGroupHeartbeatResponse"))
@@ -155,78 +154,71 @@ async def _(server: Server) -> None:
     """StreamsGroupHeartbeat has a member's tasks, and the endpoints until they are known."""
     first, second = await _joined(server)
     member, others = first.member, second.member.partitions
-    version = member.connection.version_for(beats.StreamsGroupHeartbeatRequest())
+    version = member.connection.version_for(StreamsGroupHeartbeatRequest())
     interval = await group_setting(server, member.group, "streams.heartbeat.interval.ms")
     expected = _answer(
         member,
         member_epoch=first.last.member_epoch,
         heartbeat_interval_ms=interval,
         endpoint_information_epoch=ANYTHING,
-        active_tasks=_tasks(tuple(p for p in _BOTH if p not in others)),
+        active_tasks=_tasks(tuple(p for p in BOTH if p not in others)),
         standby_tasks=_tasks(others),
         warmup_tasks=[],
         partitions_by_user_endpoint=ANYTHING,
     )
     expect_whole(first.last, expected, version)
     told = await member.heartbeat()
-    known: dict[str, Any] = {
-        "heartbeat_interval_ms": interval,
-        "endpoint_information_epoch": told.endpoint_information_epoch,
-    }
-    endpoints = [_endpoint(first, others), _endpoint(second, member.partitions)]
-    expect_whole(told, _answer(member, **known, partitions_by_user_endpoint=endpoints), version)
-    again = await member.heartbeat(endpoint_information_epoch=told.endpoint_information_epoch)
-    expect_whole(again, _answer(member, **known), version)
+    epoch = {"endpoint_information_epoch": told.endpoint_information_epoch}
+    known = _answer(member, heartbeat_interval_ms=interval, **epoch)
+    endpoints = [_at_endpoint(first, others), _at_endpoint(second, member.partitions)]
+    expect_whole(told, {**known, "partitions_by_user_endpoint": endpoints}, version)
+    expect_whole(await member.heartbeat(**epoch), known, version)
 
 
-def _described(process: _Process, standby: Any) -> described.Member:
+def _described(process: _Process, standby: Any) -> dict[str, Any]:
     member = process.member
-    tasks = described.Assignment(
-        active_tasks=_tasks(member.partitions, described), standby_tasks=_tasks(standby, described)
-    )
-    return described.Member(
-        member_id=member.member_id,
-        member_epoch=member.epoch,
-        rack_id=_RACK,
-        client_id=member.connection.client_id or "",
-        client_host=f"/{member.connection.own_host}",
-        process_id=process.id,
-        user_endpoint=described.Endpoint(host=_HOST, port=process.port),
-        client_tags=[described.KeyValue(**_TAG)],
-        task_offsets=ANYTHING,
-        task_end_offsets=ANYTHING,
-        assignment=tasks,
-        target_assignment=tasks,
-    )
+    tasks = {"active_tasks": _tasks(member.partitions), "standby_tasks": _tasks(standby)}
+    return {
+        "member_id": member.member_id,
+        "member_epoch": member.epoch,
+        "rack_id": _RACK,
+        "client_id": member.connection.client_id or "",
+        "client_host": f"/{member.connection.own_host}",
+        "process_id": process.id,
+        "user_endpoint": process.endpoint,
+        "client_tags": [_TAG],
+        "task_offsets": ANYTHING,
+        "task_end_offsets": ANYTHING,
+        "assignment": tasks,
+        "target_assignment": tasks,
+    }
 
 
 @SECTION.broker_check(2, schema("StreamsGroupDescribeResponse"))
 async def _(server: Server) -> None:
     """StreamsGroupDescribe describes topology, members and tasks, in every version."""
     first, second = await _joined(server)
-    member = first.member
-    between = _between(member, described)
-    subtopology = described.Subtopology(
-        subtopology_id=SUBTOPOLOGY,
-        source_topics=(member.topic,),
-        repartition_sink_topics=(between.name,),
-        state_changelog_topics=[_changelog(member, described)],
-        repartition_source_topics=[between],
-    )
-    group = described.DescribedGroup(
-        group_id=member.group,
-        group_state="Stable",
-        group_epoch=member.epoch,
-        assignment_epoch=member.epoch,
-        topology=described.Topology(subtopologies=[subtopology]),
-        members=[
+    member, between = first.member, _between(first.member)
+    subtopology = {
+        "subtopology_id": SUBTOPOLOGY,
+        "source_topics": (member.topic,),
+        "repartition_sink_topics": (between["name"],),
+        "state_changelog_topics": [_changelog(member)],
+        "repartition_source_topics": [between],
+    }
+    group = {
+        "group_id": member.group,
+        "group_state": "Stable",
+        "group_epoch": member.epoch,
+        "assignment_epoch": member.epoch,
+        "topology": {"subtopologies": [subtopology]},
+        "members": [
             _described(first, second.member.partitions),
             _described(second, member.partitions),
         ],
-        topology_description=ANYTHING,
-        topology_description_status=ANYTHING,
-        assignor_name=ANYTHING,
-    )
-    request = described.StreamsGroupDescribeRequest(group_ids=(member.group,))
-    expected = described.StreamsGroupDescribeResponse(groups=[group])
-    await expect_in_each_version(member.connection, request, expected)
+        "topology_description": ANYTHING,
+        "topology_description_status": ANYTHING,
+        "assignor_name": ANYTHING,
+    }
+    request = StreamsGroupDescribeRequest(group_ids=(member.group,))
+    await expect_in_each_version(member.connection, request, {"groups": [group]})

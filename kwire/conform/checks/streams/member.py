@@ -11,12 +11,9 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import demand_enabled, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a88_streams_group_heartbeat import (
-    StreamsGroupHeartbeatRequest,
-    Subtopology,
-    Topology,
-)
+from kwire.messages.a88_streams_group_heartbeat import StreamsGroupHeartbeatRequest, Topology
 
 JOINS, LEAVES = 0, -1
 """Epochs with which a member joins and leaves."""
@@ -27,8 +24,8 @@ REBALANCE_MS = 10_000
 
 def topology(*topics: str, epoch: int = 0, **fields: Any) -> Topology:
     """Return a topology of one subtopology that reads these topics."""
-    own: dict[str, Any] = {"subtopology_id": SUBTOPOLOGY, "source_topics": topics}
-    return Topology(epoch=epoch, subtopologies=[Subtopology(**(own | fields))])
+    own = {"subtopology_id": SUBTOPOLOGY, "source_topics": topics}
+    return filled(Topology, epoch=epoch, subtopologies=[own | fields])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,15 +41,10 @@ class StreamsMember:
     partitions: tuple[int, ...] = ()
 
     async def heartbeat(self, **fields: Any) -> Any:
-        """Send one heartbeat, a short one unless fields say more; return the answer."""
-        own: dict[str, Any] = {
-            "group_id": self.group,
-            "member_id": self.member_id,
-            "member_epoch": self.epoch,
-        }
-        answer = await self.connection.ask_coordinator(
-            StreamsGroupHeartbeatRequest(**(own | fields))
-        )
+        """Send one heartbeat, a short one unless fields say more, as `filled` takes them."""
+        own = {"group_id": self.group, "member_id": self.member_id, "member_epoch": self.epoch}
+        request = filled(StreamsGroupHeartbeatRequest, **(own | fields))
+        answer = await self.connection.ask_coordinator(request)
         demand_enabled(answer, STREAMS_GROUPS)
         if answer.error_code == ErrorCode.NONE:
             self.epoch = answer.member_epoch

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from kwire.codec.declaration import Group, Request, Response
-from kwire.codec.fields import ArrayOf, Nullable, StructOf
+from kwire.codec.declaration import Request, Response
 from kwire.conform.clients.cluster import Cluster
-from kwire.conform.whole_answer import MessageType
 from kwire.error_codes import ErrorCode
 
 
@@ -34,24 +32,6 @@ NodeAnswer = Callable[[NodeAsk], Response]
 """Answers a request, and does to the cluster what a broker would."""
 
 NodeAnswers = dict[type[Request], NodeAnswer]
-
-
-def mirrored(cls: type[MessageType], asked: Any, **values: Any) -> MessageType:
-    """Return an answer, or a part of one, with what its request has under the same names.
-
-    values: for fields of it and of its parts, in place of the request's.
-    """
-    made = dict[str, Any]()
-    for name, field in cls.fields.items():
-        kind = field.type.inner if isinstance(field.type, Nullable) else field.type
-        if name in values or not hasattr(asked, name):
-            made |= {name: values[name]} if name in values else {}
-        elif isinstance(kind, ArrayOf) and isinstance(kind.element, StructOf):
-            part = cast(type[Group], kind.element.cls)
-            made[name] = [mirrored(part, item, **values) for item in getattr(asked, name)]
-        else:
-            made[name] = getattr(asked, name)
-    return cls(**made)
 
 
 def missing(*, by_id: bool) -> ErrorCode:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored, missing
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, missing
 from kwire.conform.clients.cluster import CommittedOffset, MemberGroup
-from kwire.conform.whole_answer import filled
+from kwire.conform.whole_answer import filled, mirrored
 from kwire.error_codes import ErrorCode
 from kwire.messages.a08_offset_commit import (
     OffsetCommitRequest,

@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored, missing
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, missing
 from kwire.conform.clients.cluster import CLUSTER_ID, NODES, Cluster, ClusterTopic
 from kwire.conform.vocabulary import ServerRole
-from kwire.conform.whole_answer import filled
+from kwire.conform.whole_answer import filled, mirrored
 from kwire.error_codes import ErrorCode
 from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse

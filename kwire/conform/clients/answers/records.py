@@ -6,7 +6,7 @@ from typing import Any
 
 from kwire.batches.current import RecordBatch
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored, missing
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, missing
 from kwire.conform.clients.cluster import (
     FetchedParts,
     FetchSession,
@@ -14,6 +14,7 @@ from kwire.conform.clients.cluster import (
     RefusedAppend,
     checked_batch,
 )
+from kwire.conform.whole_answer import mirrored
 from kwire.error_codes import ErrorCode
 from kwire.messages.a00_produce import LeaderIdAndEpoch as ProduceLeader
 from kwire.messages.a00_produce import (

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from kwire.codec.declaration import Response
-from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, mirrored
+from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk
 from kwire.conform.clients.answers.groups import committed
 from kwire.conform.clients.cluster import MemberGroup, TransactionState
-from kwire.conform.whole_answer import filled
+from kwire.conform.whole_answer import filled, mirrored
 from kwire.error_codes import ErrorCode
 from kwire.messages.a22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kwire.messages.a24_add_partitions_to_txn import (
