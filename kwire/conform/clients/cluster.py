@@ -62,6 +62,10 @@ class PartitionLog:
     batches: list[bytes] = field(default_factory=list)
     producers: dict[int, ProducerAtPartition] = field(default_factory=dict)
 
+    def led(self) -> dict[str, int]:
+        """Return the leader with its epoch, as answers have them."""
+        return {"leader_id": self.leader, "leader_epoch": self.leader_epoch}
+
     def append(self, batch: RecordBatch) -> int:
         """Append a batch; return its base offset. Raises RefusedAppend.
 
@@ -164,10 +168,10 @@ class ClusterTopic:
 
 
 class CommittedOffset(NamedTuple):
-    """An offset as it was committed."""
+    """An offset as it was committed, as OffsetFetch has it."""
 
-    offset: int = -1
-    leader_epoch: int = -1
+    committed_offset: int = -1
+    committed_leader_epoch: int = -1
     metadata: str | None = ""
 
 

@@ -63,28 +63,19 @@ class Turn:
 
     def ordinary(self, cluster: Cluster | None = None) -> NodeAsk:
         """Let the cluster answer; `NodeAsk.answer` has it. cluster: another one than the nodes'."""
-        ask = NodeAsk(
-            cluster=self.cluster if cluster is None else cluster,
-            node_id=self.node_id,
-            version=self.request.version,
-            body=self.request.body,
-        )
-        request = type(self.request.body)
-        if (
-            request in COORDINATED
-            and self.node_id != ask.cluster.coordinator
-            and not (
-                isinstance(self.request.body, InitProducerIdRequest)
-                and self.request.body.transactional_id is None
-            )
-        ):
-            ask.cluster = copy.deepcopy(ask.cluster)
+        body, version = self.request.body, self.request.version
+        cluster = self.cluster if cluster is None else cluster
+        ask = NodeAsk(cluster=cluster, node_id=self.node_id, version=version, body=body)
+        request = type(body)
+        anywhere = isinstance(body, InitProducerIdRequest) and body.transactional_id is None
+        if request in COORDINATED and self.node_id != cluster.coordinator and not anywhere:
+            ask.cluster = copy.deepcopy(cluster)
             ask.answer = COORDINATED[request](ask)
             _set_codes(ask.answer, ErrorCode.NOT_COORDINATOR)
             return ask
-        ask.answer = answers_of(ask.cluster)[request](ask)
-        if isinstance(self.request.body, ApiVersionsRequest):
-            ask.answer.api_keys = offered(ask.cluster)
+        ask.answer = answers_of(cluster)[request](ask)
+        if isinstance(body, ApiVersionsRequest):
+            ask.answer.api_keys = offered(cluster)
         return ask
 
     def unchanged(self) -> Response:
@@ -108,11 +99,15 @@ def _fit(part: Any, version: int, flexible: bool) -> None:
     """Take out of a message what its version has no place for."""
     for name, default in type(part).struct_at(version, flexible).refused.items():
         setattr(part, name, default)
-    for name in part.__struct_fields__:
-        value = getattr(part, name)
-        for inner in value if isinstance(value, list) else [value]:
-            if isinstance(inner, msgspec.Struct):
-                _fit(inner, version, flexible)
+    for inner in inner_parts(part):
+        _fit(inner, version, flexible)
+
+
+def inner_parts(message: Any) -> list[Any]:
+    """Return the structs that a message has as its fields and in its lists."""
+    values = [getattr(message, name) for name in message.__struct_fields__]
+    lists = [value if isinstance(value, list) else [value] for value in values]
+    return [part for parts in lists for part in parts if isinstance(part, msgspec.Struct)]
 
 
 NodeAction = Callable[[Turn], NodeReply]
@@ -182,26 +177,20 @@ def gives(code: int, at: str = "") -> NodeAction:
 
 def _set_codes(message: Any, code: int) -> bool:
     """Set the error codes of a message's innermost parts; True if there was one."""
-    found = False
-    for name in message.__struct_fields__:
-        value = getattr(message, name)
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, msgspec.Struct):
-                found = _set_codes(part, code) or found
-    if not found:
-        for name in message.__struct_fields__:
-            if name.endswith("error_code"):
-                setattr(message, name, code)
-                found = True
     without_records(message)
-    return found
+    found = [_set_codes(part, code) for part in inner_parts(message)]
+    if any(found):
+        return True
+    names = [name for name in message.__struct_fields__ if name.endswith("error_code")]
+    for name in names:
+        setattr(message, name, code)
+    return bool(names)
 
 
 def without_records(message: Any) -> None:
     """Take the records out of a Fetch response, or of one of its parts."""
-    for topic in getattr(message, "responses", ()):
-        for part in getattr(topic, "partitions", ()):
-            without_records(part)
+    for part in inner_parts(message):
+        without_records(part)
     if getattr(message, "records", None):
         message.records = b""
 
@@ -274,9 +263,7 @@ def withheld(until: Callable[[], bool]) -> NodeAction:
         ask = turn.ordinary()
         if until():
             return NodeReply(data=turn.framed(ask.answer), delay=ask.wait)
-        for topic in ask.answer.responses:
-            for part in topic.partitions:
-                part.records = b""
+        without_records(ask.answer)
         wait = min(turn.request.body.max_wait_ms / 1000, 0.5)  # type: ignore[attr-defined]
         return NodeReply(data=turn.framed(ask.answer), delay=max(ask.wait, wait))
 

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 from kwire.codec.declaration import Response
 from kwire.conform.clients.answers.ask import NodeAnswers, NodeAsk, missing
 from kwire.conform.clients.cluster import CommittedOffset, MemberGroup
 from kwire.conform.whole_answer import filled, mirrored
 from kwire.error_codes import ErrorCode
-from kwire.messages.a08_offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitResponse,
-)
-from kwire.messages.a09_offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchResponse,
-    OffsetFetchResponseGroup,
-    OffsetFetchResponsePartition,
-    OffsetFetchResponsePartitions,
-    OffsetFetchResponseTopic,
-    OffsetFetchResponseTopics,
-)
-from kwire.messages.a10_find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from kwire.messages.a11_join_group import (
-    JoinGroupRequest,
-    JoinGroupResponse,
-    JoinGroupResponseMember,
-)
-from kwire.messages.a12_heartbeat import HeartbeatRequest, HeartbeatResponse
-from kwire.messages.a13_leave_group import LeaveGroupRequest, LeaveGroupResponse
-from kwire.messages.a14_sync_group import SyncGroupRequest, SyncGroupResponse
-from kwire.messages.a28_txn_offset_commit import TxnOffsetCommitRequestPartition
-from kwire.messages.a68_consumer_group_heartbeat import (
-    Assignment,
+from kwire.messages import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    HeartbeatRequest,
+    HeartbeatResponse,
+    JoinGroupRequest,
+    JoinGroupResponse,
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    SyncGroupRequest,
+    SyncGroupResponse,
 )
 
 HEARTBEAT_MS = 500
@@ -57,31 +47,30 @@ def find_coordinator(ask: NodeAsk) -> Response:
 def join_group(ask: NodeAsk) -> Response:
     """Let a member in, alone; one without an id gets an id first (KIP-394)."""
     body, group = ask.body, _group(ask)
-    member_id = body.member_id
+    member_id, code = body.member_id, ErrorCode.NONE
     if not body.protocols or not body.protocol_type:
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        return JoinGroupResponse(error_code=code, generation_id=-1, member_id=member_id)
-    if not member_id:
+    elif not member_id:
         member_id = f"member-{group.generation}-{len(group.pending) + 1}"
         group.pending.add(member_id)
         if ask.version >= 4 and body.group_instance_id is None:
             code = ErrorCode.MEMBER_ID_REQUIRED
-            return JoinGroupResponse(error_code=code, generation_id=-1, member_id=member_id)
     elif member_id not in (group.member_id, *group.pending):
         code = ErrorCode.UNKNOWN_MEMBER_ID
+    if code:
         return JoinGroupResponse(error_code=code, generation_id=-1, member_id=member_id)
     group.generation += 1
     group.member_id, group.instance_id = member_id, body.group_instance_id
     protocol = body.protocols[0]
-    return JoinGroupResponse(
+    own = {"member_id": member_id, "group_instance_id": group.instance_id}
+    return filled(
+        JoinGroupResponse,
         generation_id=group.generation,
         protocol_type=body.protocol_type,
         protocol_name=protocol.name,
         leader=member_id,
         member_id=member_id,
-        members=[
-            mirrored(JoinGroupResponseMember, body, member_id=member_id, metadata=protocol.metadata)
-        ],
+        members=[{**own, "metadata": protocol.metadata}],
     )
 
 
@@ -127,19 +116,18 @@ def consumer_group_heartbeat(ask: NodeAsk) -> Response:
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
     elif body.member_epoch > group.generation or body.member_epoch < group.generation - 1:
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.FENCED_MEMBER_EPOCH)
-    answer = ConsumerGroupHeartbeatResponse(
-        member_id=group.member_id, member_epoch=group.generation, heartbeat_interval_ms=HEARTBEAT_MS
-    )
+    assignment = None
     if joins or body.subscribed_topic_names is not None:
         topics = filter(None, map(ask.cluster.topic, body.subscribed_topic_names or ()))
-        answer.assignment = filled(
-            Assignment,
-            topic_partitions=[
-                {"topic_id": topic.id, "partitions": tuple(range(len(topic.partitions)))}
-                for topic in topics
-            ],
-        )
-    return answer
+        parts = [{"topic_id": t.id, "partitions": tuple(range(len(t.partitions)))} for t in topics]
+        assignment = {"topic_partitions": parts}
+    return filled(
+        ConsumerGroupHeartbeatResponse,
+        member_id=group.member_id,
+        member_epoch=group.generation,
+        heartbeat_interval_ms=HEARTBEAT_MS,
+        assignment=assignment,
+    )
 
 
 def offset_commit(ask: NodeAsk) -> Response:
@@ -165,66 +153,40 @@ def offset_commit(ask: NodeAsk) -> Response:
 
 def offset_fetch(ask: NodeAsk) -> Response:
     """Return offsets that were committed, -1 where none was; of several groups from v8 on."""
-    body = ask.body
+    body, groups = ask.body, ask.cluster.groups
     if ask.version < 8:
-        group = ask.cluster.groups.get(body.group_id, MemberGroup())
-        return OffsetFetchResponse(
-            topics=[
-                OffsetFetchResponseTopic(
-                    name=name,
-                    partitions=[
-                        _kept(OffsetFetchResponsePartition(partition_index=index), group, name)
-                        for index in indexes
-                    ],
-                )
-                for name, indexes in _wanted_offsets(body.topics, group)
-            ]
+        group = groups.get(body.group_id, MemberGroup())
+        wanted = (
+            [(name, (index,)) for name, index in group.offsets]
+            if body.topics is None
+            else [(topic.name, topic.partition_indexes) for topic in body.topics]
         )
-    return OffsetFetchResponse(groups=[_group_offsets(ask, wanted) for wanted in body.groups])
+        topics = [{"name": n, "partitions": _kept(group, n, indexes)} for n, indexes in wanted]
+        return filled(OffsetFetchResponse, topics=topics)
+    return filled(OffsetFetchResponse, groups=[_group_offsets(ask, part) for part in body.groups])
 
 
-def _group_offsets(ask: NodeAsk, wanted: object) -> OffsetFetchResponseGroup:
-    group_id, topics = wanted.group_id, wanted.topics  # type: ignore[attr-defined]
-    group = ask.cluster.groups.get(group_id, MemberGroup())
-    results = []
-    for topic in topics or ():
+def _group_offsets(ask: NodeAsk, wanted: Any) -> dict[str, Any]:
+    group = ask.cluster.groups.get(wanted.group_id, MemberGroup())
+    topics = []
+    for topic in wanted.topics or ():
         found = ask.cluster.topic_by(topic.name, topic.topic_id)
-        parts = [
-            _kept(
-                OffsetFetchResponsePartitions(partition_index=index),
-                group,
-                found.name if found else "",
-            )
-            for index in topic.partition_indexes
-        ]
-        results.append(
-            OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id, partitions=parts)
-        )
-    return OffsetFetchResponseGroup(group_id=group_id, topics=results)
+        parts = _kept(group, found.name if found else "", topic.partition_indexes)
+        topics.append({"name": topic.name, "topic_id": topic.topic_id, "partitions": parts})
+    return {"group_id": wanted.group_id, "topics": topics}
 
 
-def committed(
-    part: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition,
-) -> CommittedOffset:
+def _kept(group: MemberGroup, topic: str, indexes: Iterable[int]) -> list[dict[str, Any]]:
+    none = CommittedOffset()
+    kept = {index: group.offsets.get((topic, index), none) for index in indexes}
+    return [{"partition_index": index, **offset._asdict()} for index, offset in kept.items()]
+
+
+def committed(part: Any) -> CommittedOffset:
     """Return an offset as a request has it."""
     return CommittedOffset(
         part.committed_offset, part.committed_leader_epoch, part.committed_metadata
     )
-
-
-Part = TypeVar("Part", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
-
-
-def _kept(part: Part, group: MemberGroup, topic: str) -> Part:
-    kept = group.offsets.get((topic, part.partition_index), CommittedOffset())
-    part.committed_offset, part.committed_leader_epoch, part.metadata = kept
-    return part
-
-
-def _wanted_offsets(topics: object, group: MemberGroup) -> list[tuple[str, tuple[int, ...]]]:
-    if topics is None:
-        return [(name, (index,)) for name, index in group.offsets]
-    return [(topic.name, topic.partition_indexes) for topic in topics]  # type: ignore[attr-defined]
 
 
 def _group(ask: NodeAsk) -> MemberGroup:

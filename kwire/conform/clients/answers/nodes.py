@@ -12,27 +12,26 @@ from kwire.conform.clients.cluster import CLUSTER_ID, NODES, Cluster, ClusterTop
 from kwire.conform.vocabulary import ServerRole
 from kwire.conform.whole_answer import filled, mirrored
 from kwire.error_codes import ErrorCode
-from kwire.messages.a03_metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
-from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from kwire.messages.a18_api_versions import ApiVersionsResponse
-from kwire.messages.a19_create_topics import (
-    CreatableTopicResult,
+from kwire.messages import (
+    ApiVersionsResponse,
     CreateTopicsRequest,
     CreateTopicsResponse,
-)
-from kwire.messages.a20_delete_topics import (
-    DeletableTopicResult,
     DeleteTopicsRequest,
     DeleteTopicsResponse,
-)
-from kwire.messages.a32_describe_configs import (
+    DescribeClusterRequest,
+    DescribeClusterResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
-    DescribeConfigsResult,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    MetadataRequest,
+    MetadataResponse,
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
 )
-from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
-from kwire.messages.a60_describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from kwire.messages.a32_describe_configs import DescribeConfigsResult
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 """Names and versions of clients (KIP-511)."""
@@ -43,15 +42,11 @@ _BROKER, _CONTROLLER = 1, 2
 def api_versions(ask: NodeAsk) -> Response:
     """Return the finalized features; the node adds what APIs it offers."""
     body, features = ask.body, ask.cluster.features
-    if ask.version >= 3 and not all(
-        _SOFTWARE.fullmatch(text)
-        for text in (body.client_software_name, body.client_software_version)
-    ):
+    words = (body.client_software_name, body.client_software_version)
+    if ask.version >= 3 and not all(map(_SOFTWARE.fullmatch, words)):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
-    if ask.version >= 5 and (body.cluster_id or CLUSTER_ID, body.node_id) not in (
-        (CLUSTER_ID, -1),
-        (CLUSTER_ID, ask.node_id),
-    ):
+    here = body.cluster_id in (None, "", CLUSTER_ID) and body.node_id in (-1, ask.node_id)
+    if ask.version >= 5 and not here:
         return ApiVersionsResponse(error_code=ErrorCode.REBOOTSTRAP_REQUIRED)
     return filled(
         ApiVersionsResponse,
@@ -88,26 +83,19 @@ def _nodes(cluster: Cluster, name: str) -> list[dict[str, Any]]:
     return [{name: n, "host": at.host, "port": at.port} for n, at in cluster.addresses.items()]
 
 
-def _asked_topic(ask: NodeAsk, name: str | None, topic_id: UUID) -> MetadataResponseTopic:
+def _asked_topic(ask: NodeAsk, name: str | None, topic_id: UUID) -> dict[str, Any]:
     topic = ask.cluster.topic_by(name, topic_id)
     if topic is not None:
         return _topic_metadata(topic)
     code = missing(by_id=topic_id.int != 0)
-    return MetadataResponseTopic(error_code=code, name=name, topic_id=topic_id)
+    return {"error_code": code, "name": name, "topic_id": topic_id}
 
 
-def _topic_metadata(topic: ClusterTopic) -> MetadataResponseTopic:
-    partitions = [
-        {
-            "partition_index": index,
-            "leader_id": log.leader,
-            "leader_epoch": log.leader_epoch,
-            "replica_nodes": NODES,
-            "isr_nodes": NODES,
-        }
-        for index, log in enumerate(topic.partitions)
-    ]
-    return filled(MetadataResponseTopic, name=topic.name, topic_id=topic.id, partitions=partitions)
+def _topic_metadata(topic: ClusterTopic) -> dict[str, Any]:
+    nodes = {"replica_nodes": NODES, "isr_nodes": NODES}
+    logs = enumerate(topic.partitions)
+    partitions = [{"partition_index": index, **log.led(), **nodes} for index, log in logs]
+    return {"name": topic.name, "topic_id": topic.id, "partitions": partitions}
 
 
 def describe_cluster(ask: NodeAsk) -> Response:
@@ -130,21 +118,14 @@ def create_topics(ask: NodeAsk) -> Response:
     """Create topics that there are not."""
     results = []
     for wanted in ask.body.topics:
-        if wanted.name in ask.cluster.topics:
-            code = ErrorCode.TOPIC_ALREADY_EXISTS
-            results.append(CreatableTopicResult(name=wanted.name, error_code=code))
-            continue
-        topic = ask.cluster.create(wanted.name, len(wanted.assignments) or wanted.num_partitions)
-        results.append(
-            CreatableTopicResult(
-                name=topic.name,
-                topic_id=topic.id,
-                num_partitions=len(topic.partitions),
-                replication_factor=len(NODES),
-                configs=[],
-            )
-        )
-    return CreateTopicsResponse(topics=results)
+        result = {"name": wanted.name, "error_code": ErrorCode.TOPIC_ALREADY_EXISTS}
+        if wanted.name not in ask.cluster.topics:
+            count = len(wanted.assignments) or wanted.num_partitions
+            topic = ask.cluster.create(wanted.name, count)
+            size = {"num_partitions": len(topic.partitions), "replication_factor": len(NODES)}
+            result = {"name": topic.name, "topic_id": topic.id, **size, "configs": []}
+        results.append(result)
+    return filled(CreateTopicsResponse, topics=results)
 
 
 def delete_topics(ask: NodeAsk) -> Response:
@@ -158,8 +139,8 @@ def delete_topics(ask: NodeAsk) -> Response:
         if topic is not None:
             ask.cluster.topics.pop(topic.name)
             name, topic_id = topic.name, topic.id
-        results.append(DeletableTopicResult(name=name, topic_id=topic_id, error_code=code))
-    return DeleteTopicsResponse(responses=results)
+        results.append({"name": name, "topic_id": topic_id, "error_code": code})
+    return filled(DeleteTopicsResponse, responses=results)
 
 
 def describe_configs(ask: NodeAsk) -> Response:

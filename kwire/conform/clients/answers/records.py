@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from kwire.batches.current import RecordBatch
 from kwire.codec.declaration import Response
@@ -14,27 +15,17 @@ from kwire.conform.clients.cluster import (
     RefusedAppend,
     checked_batch,
 )
-from kwire.conform.whole_answer import mirrored
+from kwire.conform.whole_answer import filled, mirrored
 from kwire.error_codes import ErrorCode
-from kwire.messages.a00_produce import LeaderIdAndEpoch as ProduceLeader
-from kwire.messages.a00_produce import (
-    PartitionProduceData,
-    PartitionProduceResponse,
-    ProduceRequest,
-    ProduceResponse,
-    TopicProduceResponse,
-)
-from kwire.messages.a01_fetch import (
-    FetchableTopicResponse,
+from kwire.messages import (
     FetchRequest,
     FetchResponse,
-    LeaderIdAndEpoch,
-    PartitionData,
-)
-from kwire.messages.a02_list_offsets import ListOffsetsRequest, ListOffsetsResponse
-from kwire.messages.a23_offset_for_leader_epoch import (
+    ListOffsetsRequest,
+    ListOffsetsResponse,
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
+    ProduceRequest,
+    ProduceResponse,
 )
 
 _LATEST = -1
@@ -59,43 +50,33 @@ def produce(ask: NodeAsk) -> Response:
     responses = []
     for data in ask.body.topic_data:
         topic = ask.cluster.topic_by(data.name, data.topic_id)
-        partitions = []
+        parts = []
         for part in data.partition_data:
             log = ask.cluster.partition(topic, part.index)
-            result = PartitionProduceResponse(index=part.index, base_offset=-1)
             if log is None or topic is None:
-                result.error_code = missing(by_id=ask.version >= 13)
+                result: dict[str, Any] = {"error_code": missing(by_id=ask.version >= 13)}
             elif wrong_acks:
-                result.error_code = ErrorCode.INVALID_REQUIRED_ACKS
+                result = {"error_code": ErrorCode.INVALID_REQUIRED_ACKS}
             else:
-                _append(ask, topic.name, log, part, result)
-            partitions.append(result)
-        responses.append(
-            TopicProduceResponse(
-                name=data.name, topic_id=data.topic_id, partition_responses=partitions
-            )
-        )
-    return ProduceResponse(responses=responses)
+                result = _append(ask, (topic.name, part.index), log, part.records)
+            parts.append({"index": part.index, "base_offset": -1, **result})
+        named = {"name": data.name, "topic_id": data.topic_id}
+        responses.append({**named, "partition_responses": parts})
+    return filled(ProduceResponse, responses=responses)
 
 
 def _append(
-    ask: NodeAsk,
-    topic: str,
-    log: PartitionLog,
-    part: PartitionProduceData,
-    result: PartitionProduceResponse,
-) -> None:
+    ask: NodeAsk, partition: tuple[str, int], log: PartitionLog, data: bytes | None
+) -> dict[str, Any]:
     if log.leader != ask.node_id:
-        result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
-        result.current_leader = ProduceLeader(leader_id=log.leader, leader_epoch=log.leader_epoch)
-        return
+        return {"error_code": ErrorCode.NOT_LEADER_OR_FOLLOWER, "current_leader": log.led()}
     try:
-        batch = checked_batch(part.records or b"")
+        batch = checked_batch(data or b"")
         if batch.is_transactional:
-            _take_part(ask, (topic, part.index), batch)
-        result.base_offset = log.append(batch)
+            _take_part(ask, partition, batch)
+        return {"base_offset": log.append(batch)}
     except RefusedAppend as refusal:
-        result.error_code = refusal.code
+        return {"error_code": refusal.code}
 
 
 def _take_part(ask: NodeAsk, partition: tuple[str, int], batch: RecordBatch) -> None:
@@ -140,13 +121,12 @@ def fetch(ask: NodeAsk) -> Response:
         sessions[session_id] = FetchSession(body.session_epoch + 1, wanted)
     # 2.
     parts = {key: _read(ask, key, *place) for key, place in wanted.items()}
-    news = {key: part for key, part in parts.items() if part.records or part.error_code}
+    news = {key: part for key, part in parts.items() if part["records"] or part["error_code"]}
     # 3.
     if not news:
         ask.wait = min(body.max_wait_ms / 1000, _LONGEST_WAIT)
-    return FetchResponse(
-        session_id=session_id, responses=_by_topic(ask, news if is_incremental else parts)
-    )
+    responses = _by_topic(ask, news if is_incremental else parts)
+    return filled(FetchResponse, session_id=session_id, responses=responses)
 
 
 def _asked(ask: NodeAsk, known: FetchedParts) -> FetchedParts:
@@ -168,38 +148,29 @@ def _asked(ask: NodeAsk, known: FetchedParts) -> FetchedParts:
     return wanted
 
 
-def _read(ask: NodeAsk, key: tuple[str, int], offset: int, epoch: int, most: int) -> PartitionData:
+def _read(ask: NodeAsk, key: tuple[str, int], offset: int, epoch: int, most: int) -> dict[str, Any]:
     name, index = key
     log = ask.cluster.partition(ask.cluster.topics.get(name), index)
-    result = PartitionData(partition_index=index, high_watermark=-1, records=b"")
+    result = {"partition_index": index, "high_watermark": -1, "records": b""}
     if log is None:
-        result.error_code = missing(by_id=ask.version >= 13)
-        return result
-    result.error_code = wrong_epoch(ask, log, epoch)
-    if not result.error_code and not log.start <= offset <= log.end:
-        result.error_code = ErrorCode.OFFSET_OUT_OF_RANGE
-    if result.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-        result.current_leader = LeaderIdAndEpoch(
-            leader_id=log.leader, leader_epoch=log.leader_epoch
-        )
-    if not result.error_code:
-        result.high_watermark = result.last_stable_offset = log.end
-        result.log_start_offset = log.start
-        result.records = log.read(offset, most)
-    return result
+        return {**result, "error_code": missing(by_id=ask.version >= 13)}
+    code = wrong_epoch(ask, log, epoch)
+    if not code and not log.start <= offset <= log.end:
+        code = ErrorCode.OFFSET_OUT_OF_RANGE
+    if code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        result["current_leader"] = log.led()
+    if not code:
+        result |= {"high_watermark": log.end, "last_stable_offset": log.end}
+        result |= {"log_start_offset": log.start, "records": log.read(offset, most)}
+    return {**result, "error_code": code}
 
 
-def _by_topic(
-    ask: NodeAsk, parts: dict[tuple[str, int], PartitionData]
-) -> list[FetchableTopicResponse]:
-    topics: dict[str, FetchableTopicResponse] = {}
+def _by_topic(ask: NodeAsk, parts: dict[tuple[str, int], dict[str, Any]]) -> list[dict[str, Any]]:
+    topics: dict[str, dict[str, Any]] = {}
     for (name, _), part in parts.items():
         topic = ask.cluster.topics.get(name)
-        if name not in topics:
-            topics[name] = FetchableTopicResponse(topic=name, partitions=[])
-            if topic is not None:
-                topics[name].topic_id = topic.id
-        topics[name].partitions.append(part)
+        own = {"topic": name, "topic_id": topic.id if topic else UUID(int=0), "partitions": []}
+        topics.setdefault(name, own)["partitions"].append(part)
     return list(topics.values())
 
 

@@ -8,6 +8,7 @@ from kwire.conform.clients.case import ClientCase, ClientSection, ClientTask
 from kwire.conform.clients.cases.groups import (
     NOT_HERE,
     demand_going_on,
+    demand_search,
     failed_commit_case,
     forget_member,
     groups_change,
@@ -15,7 +16,6 @@ from kwire.conform.clients.cases.groups import (
     refused_member_case,
 )
 from kwire.conform.clients.cluster import MemberGroup
-from kwire.conform.clients.judges import DIFFERS
 from kwire.conform.clients.play import Play
 from kwire.conform.clients.script import ScriptRule, gives, lost, until_sent
 from kwire.conform.expectation import expect
@@ -60,8 +60,8 @@ def _declare(number: int, code: Code, after: int) -> None:
         if rejoins and again:
             epoch = again[0].body.member_epoch
             expect(epoch <= 0, "a heartbeat with epoch 0", f"one with epoch {epoch}")
-        if code in NOT_HERE and again and not play.after(fault, FindCoordinatorRequest):
-            raise Deviation("FindCoordinator after the error", "the next heartbeat", DIFFERS)
+        if code in NOT_HERE:
+            demand_search(play, _HEARTBEAT)
         demand_going_on(play, _HEARTBEAT, code.name if code else "a lost answer")
 
     def rules() -> list[ScriptRule]:

@@ -133,7 +133,7 @@ def _cut_off(cluster: Cluster) -> None:
     10,
     guide("Error Codes"),
     _CONSUME,
-    rules=lambda: [ScriptRule(api=FetchRequest, action=meanwhile(_cut_off))],
+    rules=once(FetchRequest, meanwhile(_cut_off)),
     arrange=_holding(*map(_batch, _VALUES)),
     may_fail=True,
 )
@@ -183,10 +183,7 @@ def _cut_short(answer: FetchResponse) -> None:
 
 
 @SECTION.case(
-    13,
-    schema("FetchResponse", "Records"),
-    _CONSUME,
-    rules=lambda: [ScriptRule(api=FetchRequest, action=changed(_cut_short))],
+    13, schema("FetchResponse", "Records"), _CONSUME, rules=once(FetchRequest, changed(_cut_short))
 )
 def _(play: Play) -> None:
     "A client handles a part of a batch at the end of an answer: it fetches it again."
@@ -197,7 +194,7 @@ def _(play: Play) -> None:
     14,
     kafka("CompletedFetch.nextFetchedRecord"),
     ClientTask.GROUP,
-    rules=lambda: [ScriptRule(api=OffsetFetchRequest, action=changed(committed_before))],
+    rules=once(OffsetFetchRequest, changed(committed_before)),
     arrange=_holding(_batch("r0", "r1"), _batch("r2"), _batch("r3")),
 )
 def _(play: Play) -> None:

@@ -18,6 +18,7 @@ from kwire.conform.clients.script import (
     changed,
     gives,
     meanwhile,
+    once,
     until_sent,
 )
 from kwire.conform.expectation import expect
@@ -41,7 +42,7 @@ def demand_honest_commit(play: Play) -> None:
     """Demand that offsets are committed if the program says so."""
     end = max(log.end for log in play.cluster.logs())
     groups = play.cluster.groups.values()
-    kept = [known.offset for group in groups for known in group.offsets.values()]
+    kept = [known.committed_offset for group in groups for known in group.offsets.values()]
     if play.printed("committed") and end not in kept:
         raise Deviation(f"the offset {end} committed, as the program says", f"{kept}")
 
@@ -53,7 +54,8 @@ def demand_going_on(play: Play, api: type[Request], error: str) -> None:
     demand_recovery(play, f"{error} for {api_name(api.key or 0)}")
 
 
-def _demand_search(play: Play, api: type[Request]) -> None:
+def demand_search(play: Play, api: type[Request]) -> None:
+    """Demand that a client that goes on after an error has looked for the coordinator before."""
     fault = play.scripted(api)[0]
     again = play.after(fault, api)
     if again and not play.after(fault, FindCoordinatorRequest):
@@ -93,8 +95,8 @@ def _next_generation(group: MemberGroup) -> None:
 
 
 _DEMANDS: dict[Code, tuple[str, Callable[[Play, type[Request]], None]]] = {
-    Code.NOT_COORDINATOR: ("looks for the coordinator", _demand_search),
-    Code.COORDINATOR_NOT_AVAILABLE: ("looks for the coordinator", _demand_search),
+    Code.NOT_COORDINATOR: ("looks for the coordinator", demand_search),
+    Code.COORDINATOR_NOT_AVAILABLE: ("looks for the coordinator", demand_search),
     Code.COORDINATOR_LOAD_IN_PROGRESS: ("asks again", lambda play, api: None),
     Code.UNSTABLE_OFFSET_COMMIT: ("asks again", lambda play, api: None),
     Code.UNKNOWN_MEMBER_ID: ("joins as a new member", _demand_new_member),
@@ -219,7 +221,7 @@ def failed_commit_case(task: ClientTask, code: Code) -> ClientCase:
         source=guide("Error Codes"),
         task=task,
         judge=demand_honest_commit,
-        rules=lambda: [ScriptRule(api=OffsetCommitRequest, action=gives(code), times=None)],
+        rules=once(OffsetCommitRequest, gives(code), times=None),
         may_fail=True,
     )
 
@@ -241,7 +243,7 @@ def refused_member_case(task: ClientTask, api: type[Request], code: Code) -> Cli
         source=kip(580, "Proposed Changes"),
         task=task,
         judge=lambda play: demand_calm(play, play.sent()),
-        rules=lambda: [ScriptRule(api=api, action=gives(code), times=None)],
+        rules=once(api, gives(code), times=None),
         may_fail=True,
     )
 

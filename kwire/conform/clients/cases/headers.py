@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
 from kwire.conform.clients.case import ClientCase, ClientSection, ClientTask
 from kwire.conform.clients.play import Play
-from kwire.conform.clients.script import NodeReply, Turn, once
+from kwire.conform.clients.script import NodeReply, Turn, inner_parts, once
 from kwire.conform.expectation import expect
 from kwire.conform.vocabulary import Skipped, kip
 from kwire.messages import ApiVersionsRequest
@@ -41,11 +39,8 @@ def _body_tagged(turn: Turn) -> NodeReply:
 
 def _tag(part: Any) -> None:
     part.unknown_tags = {_TAG: _LATER}
-    for name in part.__struct_fields__:
-        value = getattr(part, name)
-        for inner in value if isinstance(value, list) else [value]:
-            if isinstance(inner, msgspec.Struct):
-                _tag(inner)
+    for inner in inner_parts(part):
+        _tag(inner)
 
 
 def _met_tags(play: Play) -> None:

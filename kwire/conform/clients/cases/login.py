@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from ssl import PROTOCOL_TLS_SERVER, SSLContext
 
-from kwire.conform.clients.case import ClientSection, ClientTask
+from kwire.conform.clients.case import ClientSection, ClientTask, Judge
 from kwire.conform.clients.cluster import Cluster
 from kwire.conform.clients.judges import DIFFERS, demand_calm, demand_records
 from kwire.conform.clients.play import Play
 from kwire.conform.clients.script import ScriptRule, meanwhile, withheld
 from kwire.conform.expectation import expect
-from kwire.conform.vocabulary import Deviation, Skipped, guide, kip, schema
+from kwire.conform.vocabulary import Deviation, SentenceSource, Skipped, guide, kip, schema
 from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a17_sasl_handshake import SaslHandshakeRequest
 from kwire.messages.a36_sasl_authenticate import SaslAuthenticateRequest
@@ -47,42 +47,34 @@ def _handshakes() -> list[ScriptRule]:
     return [ScriptRule(api=SaslHandshakeRequest, action=action, times=None)]
 
 
-@SECTION.case(
-    1,
-    guide("SASL Authentication Sequence"),
-    ClientTask.PRODUCE,
-    rules=_handshakes,
-    arrange=_needs_password,
-    environment=_environment(),
-)
+def _logging_in(
+    number: int, source: SentenceSource, environment: dict[str, str], *, may_fail: bool = True
+) -> Callable[[Judge], Judge]:
+    """Declare a case of a cluster with a password."""
+    return SECTION.case(
+        number,
+        source,
+        ClientTask.PRODUCE,
+        rules=_handshakes,
+        arrange=_needs_password,
+        environment=environment,
+        may_fail=may_fail,
+    )
+
+
+@_logging_in(1, guide("SASL Authentication Sequence"), _environment(), may_fail=False)
 def _(play: Play) -> None:
     "A client logs in before it sends anything but ApiVersions."
 
 
-@SECTION.case(
-    2,
-    kip(152, "Proposed Changes"),
-    ClientTask.PRODUCE,
-    rules=_handshakes,
-    arrange=_needs_password,
-    environment=_environment(password="wrong"),
-    may_fail=True,
-)
+@_logging_in(2, kip(152, "Proposed Changes"), _environment(password="wrong"))
 def _(play: Play) -> None:
     "With a wrong password a client gives up, or pauses before it tries again."
     demand_calm(play, play.sent(SaslAuthenticateRequest))
     expect(not play.ended_well, "a task that fails", "exit code 0")
 
 
-@SECTION.case(
-    3,
-    guide("SASL Authentication Sequence"),
-    ClientTask.PRODUCE,
-    rules=_handshakes,
-    arrange=_needs_password,
-    environment=_environment("SCRAM-SHA-512"),
-    may_fail=True,
-)
+@_logging_in(3, guide("SASL Authentication Sequence"), _environment("SCRAM-SHA-512"))
 def _(play: Play) -> None:
     "A client does not log in with a mechanism that the node refuses."
     demand_calm(play, play.sent(SaslHandshakeRequest))
@@ -131,12 +123,20 @@ def _context(name: str) -> SSLContext:
     return context
 
 
-def _second_node_has(name: str) -> Callable[[int], SSLContext]:
-    """Return the certificates of nodes of which the second, the leader, has another one."""
-    return lambda node_id: _context(name if node_id == 2 else "node")
+def _second_node_has(number: int, part: str, name: str) -> Callable[[Judge], Judge]:
+    """Declare a case of nodes of which the second, the leader, has another certificate.
 
-
-_TRUST = {"KWIRE_TLS_CA": str(_CERTIFICATES / "authority.pem")}
+    part: of KIP-294.
+    """
+    return SECTION.case(
+        number,
+        kip(294, part),
+        ClientTask.PRODUCE,
+        tls=lambda node_id: _context(name if node_id == 2 else "node"),
+        environment={"KWIRE_TLS_CA": str(_CERTIFICATES / "authority.pem")},
+        arrange=Cluster.move_leaders,
+        may_fail=True,
+    )
 
 
 def _refuses(play: Play) -> bool:
@@ -146,44 +146,20 @@ def _refuses(play: Play) -> bool:
     return not any(request.node_id == 2 for request in play.requests)
 
 
-@SECTION.case(
-    10,
-    kip(294, "Proposed Changes"),
-    ClientTask.PRODUCE,
-    tls=_second_node_has("node"),
-    environment=_TRUST,
-    arrange=Cluster.move_leaders,
-    may_fail=True,
-)
+@_second_node_has(10, "Proposed Changes", "node")
 def _(play: Play) -> None:
     "A client trusts certificates of its authority."
     _refuses(play)
     play.demand_end()
 
 
-@SECTION.case(
-    11,
-    kip(294, "Motivation"),
-    ClientTask.PRODUCE,
-    tls=_second_node_has("stranger"),
-    environment=_TRUST,
-    arrange=Cluster.move_leaders,
-    may_fail=True,
-)
+@_second_node_has(11, "Motivation", "stranger")
 def _(play: Play) -> None:
     "A client sends nothing to a node whose certificate nobody has signed that it trusts."
     expect(_refuses(play), "nothing for node 2", "requests")
 
 
-@SECTION.case(
-    12,
-    kip(294, "Proposed Changes"),
-    ClientTask.PRODUCE,
-    tls=_second_node_has("other_name"),
-    environment=_TRUST,
-    arrange=Cluster.move_leaders,
-    may_fail=True,
-)
+@_second_node_has(12, "Proposed Changes", "other_name")
 def _(play: Play) -> None:
     "A client sends nothing to a node whose certificate is for another name."
     if not _refuses(play):

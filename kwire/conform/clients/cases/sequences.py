@@ -13,11 +13,11 @@ from kwire.conform.clients.script import (
     NodeAction,
     NodeReply,
     ReplyEnd,
-    ScriptRule,
     Turn,
     changed,
     gives,
     lost,
+    once,
 )
 from kwire.conform.expectation import expect, first_error
 from kwire.conform.vocabulary import Deviation, SentenceSource, Skipped, kafka, kip
@@ -127,7 +127,7 @@ def _declare(
         source=source,
         task=task,
         judge=judge,
-        rules=lambda: [ScriptRule(api=ProduceRequest, action=action, after=after)],
+        rules=once(ProduceRequest, action, after=after),
         may_fail=True,
     )
 
@@ -165,11 +165,7 @@ for number, code in (
     13,
     kip(98, "Idempotent Producer Guarantees"),
     _PRODUCE,
-    rules=lambda: [
-        ScriptRule(
-            api=InitProducerIdRequest, action=gives(Code.CLUSTER_AUTHORIZATION_FAILED), times=None
-        )
-    ],
+    rules=once(InitProducerIdRequest, gives(Code.CLUSTER_AUTHORIZATION_FAILED), times=None),
     may_fail=True,
 )
 def _(play: Play) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from kwire.codec.declaration import Request
 from kwire.conform.clients.case import ClientCase, ClientSection, ClientTask
+from kwire.conform.clients.cases.groups import NOT_HERE, demand_search
 from kwire.conform.clients.cases.sequences import demand_order
 from kwire.conform.clients.cluster import Cluster
 from kwire.conform.clients.judges import DIFFERS, demand_calm, demand_recovery
 from kwire.conform.clients.play import Play, SeenClientRequest
-from kwire.conform.clients.script import ReplyEnd, ScriptRule, gives, lost
+from kwire.conform.clients.script import ReplyEnd, gives, lost, once
 from kwire.conform.expectation import expect
 from kwire.conform.vocabulary import Deviation, Skipped, kip
 from kwire.error_codes import ErrorCode as Code
@@ -50,14 +51,6 @@ def _demand_commit(play: Play, error: str) -> None:
     demand_recovery(play, error)
 
 
-def _demand_coordinator(play: Play, api: type[Request], code: Code) -> None:
-    """Demand that the coordinator was looked for anew, if the client went on."""
-    fault = play.scripted(api)[0]
-    again = play.after(fault, api)
-    if again and not play.after(fault, FindCoordinatorRequest):
-        raise Deviation(f"FindCoordinator after {code.name}", f"{again[0].name} at once", DIFFERS)
-
-
 def _demand_no_commit(play: Play, api: type[Request]) -> None:
     """Demand that nothing was committed after the error."""
     fault = play.scripted(api)[0]
@@ -90,14 +83,9 @@ def _declare(
         source=kip(1050, "Proposed Changes"),
         task=ClientTask.TRANSACTION,
         judge=judge,
-        rules=lambda: [
-            ScriptRule(
-                api=api,
-                action=gives(code),
-                times=times,
-                when=lambda body: getattr(body, "committed", True),
-            )
-        ],
+        rules=once(
+            api, gives(code), times=times, when=lambda body: getattr(body, "committed", True)
+        ),
         may_fail=True,
     )
 
@@ -105,10 +93,8 @@ def _declare(
 def _retriable(number: int, api: type[Request], code: Code) -> None:
     def judge(play: Play) -> None:
         _demand_commit(play, code.name)
-        if code in (Code.NOT_COORDINATOR, Code.COORDINATOR_NOT_AVAILABLE) and (
-            api is not FindCoordinatorRequest
-        ):
-            _demand_coordinator(play, api, code)
+        if code in NOT_HERE and api is not FindCoordinatorRequest:
+            demand_search(play, api)
 
     _declare(number, api, code, judge, "a producer tries again, and commits once")
 
@@ -178,7 +164,7 @@ def _declare_lost(
         source=kip(98, "Transactional Guarantees"),
         task=ClientTask.TRANSACTION,
         judge=lambda play: _demand_commit(play, "a lost answer"),
-        rules=lambda: [ScriptRule(api=api, action=lost(end))],
+        rules=once(api, lost(end)),
         arrange=arrange,
         may_fail=True,
     )
