@@ -15,18 +15,14 @@ from kwire.conform.expectation import expect, expect_equal, expect_error
 from kwire.conform.quorum import DescribedQuorum, describe_quorum
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
 from kwire.image import EMPTY, MetadataImage, apply, apply_all
 from kwire.logdir.names import OffsetAndEpoch, snapshot_name
 from kwire.logdir.snapshots import SnapshotContent, snapshot_content
-from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
+from kwire.messages.a01_fetch import FetchRequest
 from kwire.messages.a01_fetch import PartitionData as FetchedPartition
-from kwire.messages.a59_fetch_snapshot import (
-    FetchSnapshotRequest,
-    PartitionSnapshot,
-    SnapshotId,
-    TopicSnapshot,
-)
+from kwire.messages.a59_fetch_snapshot import FetchSnapshotRequest, SnapshotId
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.messages.records.no_op import NoOpRecord
 
@@ -41,26 +37,24 @@ _BEGINNING = OffsetAndEpoch(offset=0, epoch=0)
 
 def fetch(quorum: DescribedQuorum, offset: int = 0, **changes: object) -> FetchRequest:
     """Return a request for the metadata log; changes: of its partition."""
-    partition = FetchPartition(
-        partition=0,
-        current_leader_epoch=quorum.epoch,
-        fetch_offset=offset,
-        last_fetched_epoch=0,
-        partition_max_bytes=_PIECE,
-    ).replace(**changes)
-    topic = FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
-    return FetchRequest(max_wait_ms=0, min_bytes=1, max_bytes=_PIECE, topics=[topic])
+    partition = {
+        "current_leader_epoch": quorum.epoch,
+        "fetch_offset": offset,
+        "last_fetched_epoch": 0,
+        "partition_max_bytes": _PIECE,
+        **changes,
+    }
+    topic = {"topic": METADATA_TOPIC, "topic_id": METADATA_TOPIC_ID, "partitions": [partition]}
+    return filled(FetchRequest, max_wait_ms=0, min_bytes=1, max_bytes=_PIECE, topics=[topic])
 
 
 def fetch_snapshot(
     quorum: DescribedQuorum, id: SnapshotId, topic: str = METADATA_TOPIC, **changes: object
 ) -> FetchSnapshotRequest:
     """Return a request for a piece of a snapshot; changes: of its partition."""
-    partition = PartitionSnapshot(
-        partition=0, current_leader_epoch=quorum.epoch, snapshot_id=id, position=0
-    ).replace(**changes)
-    topics = [TopicSnapshot(name=topic, partitions=[partition])]
-    return FetchSnapshotRequest(max_bytes=_PIECE, topics=topics)
+    partition = {"current_leader_epoch": quorum.epoch, "snapshot_id": id, **changes}
+    topics = [{"name": topic, "partitions": [partition]}]
+    return filled(FetchSnapshotRequest, max_bytes=_PIECE, topics=topics)
 
 
 class LogStep(NamedTuple):

@@ -8,10 +8,7 @@ from typing import Any
 from kwire.conform.check import CheckSection
 from kwire.conform.checks.producers.producer import settled_init
 from kwire.conform.checks.topics.creating import some_broker
-from kwire.conform.checks.transactions.transaction import (
-    CheckedTransaction,
-    transactional_producer,
-)
+from kwire.conform.checks.transactions.transaction import CheckedTransaction, transactional_producer
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import schema
 from kwire.conform.whole_answer import (

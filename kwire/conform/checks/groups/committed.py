@@ -10,18 +10,8 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
-from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
-from kwire.messages.a08_offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
-from kwire.messages.a09_offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopic,
-    OffsetFetchRequestTopics,
-)
+from kwire.conform.whole_answer import filled
+from kwire.messages import OffsetCommitRequest, OffsetFetchRequest
 
 COMMIT_NAMES, FETCH_NAMES = 9, 9
 """The last versions in which topics have names."""
@@ -59,19 +49,16 @@ class CommittedTopic:
         **fields: Any,
     ) -> Any:
         """Commit an offset of some partitions, by the topic's name unless the version has ids."""
-        parts = [
-            OffsetCommitRequestPartition(
-                partition_index=partition,
-                committed_offset=offset,
-                committed_leader_epoch=committed_leader_epoch,
-                committed_metadata=metadata,
-            )
-            for partition in partitions
-        ]
-        part = OffsetCommitRequestTopic(
-            name=topic or self.topic, topic_id=self.topic_id, partitions=parts
+        part = {
+            "committed_offset": offset,
+            "committed_leader_epoch": committed_leader_epoch,
+            "committed_metadata": metadata,
+        }
+        parts = [{"partition_index": partition, **part} for partition in partitions]
+        own = {"name": topic or self.topic, "topic_id": self.topic_id, "partitions": parts}
+        request = filled(
+            OffsetCommitRequest, **({"group_id": self.group, "topics": [own]} | fields)
         )
-        request = OffsetCommitRequest(**({"group_id": self.group, "topics": [part]} | fields))
         if version is None:
             version = self.connection.version_up_to(request, COMMIT_NAMES)
         return await self.connection.ask_coordinator(request, version)
@@ -81,20 +68,16 @@ class CommittedTopic:
     ) -> Any:
         """Fetch offsets, all of the group's for None; return the part with the topics."""
         name = fields.get("group_id", self.group)
-        topics = topics_before = None
+        topics: list[dict[str, Any]] | None = None
         if partitions is not None:
-            topics = [
-                OffsetFetchRequestTopics(
-                    name=self.topic, topic_id=self.topic_id, partition_indexes=partitions
-                )
-            ]
-            topics_before = [OffsetFetchRequestTopic(name=self.topic, partition_indexes=partitions)]
-        group = OffsetFetchRequestGroup(**({"group_id": name, "topics": topics} | fields))
-        request = OffsetFetchRequest(groups=[group])
+            topics = [{"name": self.topic, "partition_indexes": partitions}]
+        by_id = topics and [{**topics[0], "topic_id": self.topic_id}]
+        group = {"group_id": name, "topics": by_id, **fields}
+        request = filled(OffsetFetchRequest, groups=[group])
         if version is None:
             version = self.connection.version_up_to(request, FETCH_NAMES)
         if version < FETCH_GROUPS:
-            request = OffsetFetchRequest(group_id=name, topics=topics_before)
+            request = filled(OffsetFetchRequest, group_id=name, topics=topics)
             return await self.connection.ask_coordinator(request, version)
         return (await self.connection.ask_coordinator(request, version)).groups[0]
 
@@ -109,10 +92,9 @@ async def new_offsets(server: Server, group: str = "", partitions: int = 1) -> C
     """Return the offsets of a new topic in a group or a new one."""
     topic = await server.topic(partitions)
     group = group or server.group()
-    answer = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
     return CommittedTopic(
         connection=await server.coordinator(group),
         group=group,
         topic=topic,
-        topic_id=answer.topics[0].topic_id,
+        topic_id=await server.topic_id(topic),
     )

@@ -5,7 +5,7 @@ What a server does not describe, as a controller its quotas, is looked up in the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from random import randrange
 from typing import Any
@@ -18,28 +18,19 @@ from kwire.conform.quorum import NOBODY, describe_quorum
 from kwire.conform.server import Server
 from kwire.conform.stub_voter import StubVoter
 from kwire.conform.vocabulary import Deviation, ServerRole, Skipped
+from kwire.conform.whole_answer import filled
 from kwire.image import MetadataImage
-from kwire.messages.a29_describe_acls import DescribeAclsRequest
-from kwire.messages.a30_create_acls import AclCreation, CreateAclsRequest
-from kwire.messages.a31_delete_acls import DeleteAclsFilter, DeleteAclsRequest
-from kwire.messages.a38_create_delegation_token import (
-    CreatableRenewers,
+from kwire.messages import (
+    AlterClientQuotasRequest,
+    AlterUserScramCredentialsRequest,
+    CreateAclsRequest,
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
-)
-from kwire.messages.a40_expire_delegation_token import ExpireDelegationTokenRequest
-from kwire.messages.a41_describe_delegation_token import DescribeDelegationTokenRequest
-from kwire.messages.a48_describe_client_quotas import ComponentData, DescribeClientQuotasRequest
-from kwire.messages.a49_alter_client_quotas import (
-    AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
-    OpData,
-)
-from kwire.messages.a51_alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
+    DeleteAclsRequest,
+    DescribeAclsRequest,
+    DescribeClientQuotasRequest,
+    DescribeDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
 )
 from kwire.messages.a80_add_raft_voter import Listener
 from kwire.messages.access_control import AclOperation, AclPermission, AclResourceType, PatternType
@@ -88,9 +79,9 @@ async def _alter_client_quotas(server: Server) -> EffectiveRequest:
     user = server.name()
 
     def alter(*, remove: bool) -> AlterClientQuotasRequest:
-        entity = EntityData(entity_type="user", entity_name=user)
-        ops = [OpData(key=_RATE, value=0.0 if remove else 1e9, remove=remove)]
-        return AlterClientQuotasRequest(entries=[EntryData(entity=[entity], ops=ops)])
+        entity = {"entity_type": "user", "entity_name": user}
+        quota = {"key": _RATE, "value": 0.0 if remove else 1e9, "remove": remove}
+        return filled(AlterClientQuotasRequest, entries=[{"entity": [entity], "ops": [quota]}])
 
     async def remove() -> None:
         visible_error(await server.ask_controller(alter(remove=True)))
@@ -99,8 +90,10 @@ async def _alter_client_quotas(server: Server) -> EffectiveRequest:
         if not _offers(server, DescribeClientQuotasRequest):
             image = await _image(server)
             return any(user in str(entity) for entity in image.client_quotas.entities)
-        component = ComponentData(entity_type="user", match_type=0, match=user)
-        answer = await server.ask(DescribeClientQuotasRequest(components=[component], strict=True))
+        part = {"entity_type": "user", "match": user}
+        answer = await server.ask(
+            filled(DescribeClientQuotasRequest, components=[part], strict=True)
+        )
         return not visible_error(answer) and bool(answer.entries)
 
     server.remove_afterwards(f"quota of {user}", remove)
@@ -109,32 +102,30 @@ async def _alter_client_quotas(server: Server) -> EffectiveRequest:
 
 async def _alter_user_scram_credentials(server: Server) -> EffectiveRequest:
     user = server.name()
-    upsertion = ScramCredentialUpsertion(
-        name=user, mechanism=_SHA_256, iterations=4096, salt=b"kwire", salted_password=bytes(32)
-    )
+    own = {"name": user, "mechanism": _SHA_256}
+    key = {"iterations": 4096, "salt": b"kwire", "salted_password": bytes(32)}
+    request = filled(AlterUserScramCredentialsRequest, upsertions=[own | key])
 
     async def was_there() -> bool:
         # Controllers do not describe users; a user that there is not cannot be deleted.
-        deletion = ScramCredentialDeletion(name=user, mechanism=_SHA_256)
-        request = AlterUserScramCredentialsRequest(deletions=[deletion])
-        return visible_error(await server.ask_controller(request)) == 0
+        deletion = filled(AlterUserScramCredentialsRequest, deletions=[own])
+        return visible_error(await server.ask_controller(deletion)) == 0
 
     async def remove() -> None:
         await was_there()
 
     server.remove_afterwards(f"SCRAM credential of {user}", remove)
-    return EffectiveRequest(
-        request=AlterUserScramCredentialsRequest(upsertions=[upsertion]), happened=was_there
-    )
+    return EffectiveRequest(request=request, happened=was_there)
 
 
 async def _create_delegation_token(server: Server) -> EffectiveRequest:
     """Return a request for a token of a minute. Who is not told its HMAC cannot end it before."""
     renewer = server.name()
-    request = CreateDelegationTokenRequest(
+    request = filled(
+        CreateDelegationTokenRequest,
         owner_principal_type=None,
         owner_principal_name=None,
-        renewers=[CreatableRenewers(principal_type="User", principal_name=renewer)],
+        renewers=[{"principal_type": "User", "principal_name": renewer}],
         max_lifetime_ms=_MINUTE_MS,
     )
 
@@ -190,36 +181,36 @@ async def _add_raft_voter(server: Server) -> EffectiveRequest:
 
 def _new_acl(name: str) -> CreateAclsRequest:
     """Return a request for the right of a user that there is not to read a topic that is not."""
-    creation = AclCreation(
-        resource_type=AclResourceType.TOPIC,
-        resource_name=name,
-        resource_pattern_type=PatternType.LITERAL,
-        principal=f"User:{name}",
-        host="*",
-        operation=AclOperation.READ,
-        permission_type=AclPermission.ALLOW,
-    )
-    return CreateAclsRequest(creations=[creation])
+    creation = {
+        "resource_type": AclResourceType.TOPIC,
+        "resource_name": name,
+        "resource_pattern_type": PatternType.LITERAL,
+        "principal": f"User:{name}",
+        "host": "*",
+        "operation": AclOperation.READ,
+        "permission_type": AclPermission.ALLOW,
+    }
+    return filled(CreateAclsRequest, creations=[creation])
 
 
 def _no_acl(name: str) -> DeleteAclsRequest:
-    return DeleteAclsRequest(filters=[_acls(DeleteAclsFilter, name)])
+    return filled(DeleteAclsRequest, filters=[_acls(name)])
 
 
-def _acls(kind: Callable[..., Any], name: str) -> Any:
-    return kind(
-        resource_type_filter=AclResourceType.TOPIC,
-        resource_name_filter=name,
-        pattern_type_filter=PatternType.LITERAL,
-        principal_filter=None,
-        host_filter=None,
-        operation=AclOperation.ANY,
-        permission_type=AclPermission.ANY,
-    )
+def _acls(name: str) -> dict[str, Any]:
+    return {
+        "resource_type_filter": AclResourceType.TOPIC,
+        "resource_name_filter": name,
+        "pattern_type_filter": PatternType.LITERAL,
+        "principal_filter": None,
+        "host_filter": None,
+        "operation": AclOperation.ANY,
+        "permission_type": AclPermission.ANY,
+    }
 
 
 async def _has_acl(server: Server, name: str) -> bool:
-    answer = await server.ask(_acls(DescribeAclsRequest, name))
+    answer = await server.ask(DescribeAclsRequest(**_acls(name)))
     return not visible_error(answer) and bool(answer.resources)
 
 

@@ -12,24 +12,19 @@ from kwire.conform.expectation import first_error
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages import a33_alter_configs as a33
-from kwire.messages import a44_incremental_alter_configs as a44
-from kwire.messages.a02_list_offsets import (
-    ListOffsetsPartition,
+from kwire.messages import (
+    AlterConfigsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeConfigsRequest,
+    IncrementalAlterConfigsRequest,
     ListOffsetsRequest,
-    ListOffsetsTopic,
-)
-from kwire.messages.a08_offset_commit import (
     OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
+    OffsetFetchRequest,
 )
-from kwire.messages.a09_offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
-from kwire.messages.a19_create_topics import CreateTopicsRequest
-from kwire.messages.a20_delete_topics import DeleteTopicsRequest
-from kwire.messages.a32_describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from kwire.messages.a37_create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from kwire.messages.config_resource import ResourceType
 
 _DELETE_BY_NAME, _COMMIT_BY_NAME, _FETCH_ONE_GROUP = 5, 9, 7
@@ -38,6 +33,7 @@ _TIMEOUT_MS = 10_000
 _SETTING, _VALUE = "retention.ms", "86400001"
 _CONSUMER, _LATEST = -1, -1
 _OFFSET = 7
+_TOPIC = {"resource_type": ResourceType.TOPIC}
 
 
 async def _create_topics(server: Server) -> EffectiveRequest:
@@ -64,10 +60,9 @@ async def _create_partitions(server: Server) -> EffectiveRequest:
     topic = await _own_topic(server)
 
     def two(*, validate_only: bool) -> CreatePartitionsRequest:
-        part = CreatePartitionsTopic(name=topic, count=2, assignments=None)
-        return CreatePartitionsRequest(
-            topics=[part], timeout_ms=_TIMEOUT_MS, validate_only=validate_only
-        )
+        part = {"name": topic, "count": 2, "assignments": None}
+        own = {"timeout_ms": _TIMEOUT_MS, "validate_only": validate_only}
+        return filled(CreatePartitionsRequest, topics=[part], **own)
 
     async def has_two() -> bool:
         answer = await server.ask_controller(two(validate_only=True))
@@ -76,40 +71,21 @@ async def _create_partitions(server: Server) -> EffectiveRequest:
     return EffectiveRequest(request=two(validate_only=False), happened=has_two)
 
 
-async def _alter_configs(server: Server) -> EffectiveRequest:
+async def _configs(
+    api: type[AlterConfigsRequest] | type[IncrementalAlterConfigsRequest], server: Server
+) -> EffectiveRequest:
     topic = await _own_topic(server)
-    resource = a33.AlterConfigsResource(
-        resource_type=ResourceType.TOPIC,
-        resource_name=topic,
-        configs=[a33.AlterableConfig(name=_SETTING, value=_VALUE)],
-    )
-    return EffectiveRequest(
-        request=a33.AlterConfigsRequest(resources=[resource]),
-        happened=partial(_is_set, server, topic),
-    )
-
-
-async def _incremental_alter_configs(server: Server) -> EffectiveRequest:
-    topic = await _own_topic(server)
-    resource = a44.AlterConfigsResource(
-        resource_type=ResourceType.TOPIC,
-        resource_name=topic,
-        configs=[a44.AlterableConfig(name=_SETTING, value=_VALUE)],
-    )
-    return EffectiveRequest(
-        request=a44.IncrementalAlterConfigsRequest(resources=[resource]),
-        happened=partial(_is_set, server, topic),
-    )
+    resource = {**_TOPIC, "resource_name": topic, "configs": [{"name": _SETTING, "value": _VALUE}]}
+    request = filled(api, resources=[resource])
+    return EffectiveRequest(request=request, happened=partial(_is_set, server, topic))
 
 
 async def _produce(server: Server) -> EffectiveRequest:
     topic = await server.topic()
     leader = await server.leader(topic)
     request = produce_request(topic, batch())
-    part = ListOffsetsPartition(partition_index=0, timestamp=_LATEST)
-    latest = ListOffsetsRequest(
-        replica_id=_CONSUMER, topics=[ListOffsetsTopic(name=topic, partitions=[part])]
-    )
+    asked = {"name": topic, "partitions": [{"timestamp": _LATEST}]}
+    latest = filled(ListOffsetsRequest, replica_id=_CONSUMER, topics=[asked])
 
     async def is_written() -> bool:
         answer = await server.ask(latest)
@@ -123,17 +99,13 @@ async def _produce(server: Server) -> EffectiveRequest:
 async def _offset_commit(server: Server) -> EffectiveRequest:
     topic, group = await server.topic(), server.group()
     coordinator = await server.coordinator(group)
-    part = OffsetCommitRequestPartition(
-        partition_index=0, committed_offset=_OFFSET, committed_metadata=""
-    )
-    request = OffsetCommitRequest(
-        group_id=group, topics=[OffsetCommitRequestTopic(name=topic, partitions=[part])]
-    )
+    part = {"committed_offset": _OFFSET, "committed_metadata": ""}
+    own = {"name": topic, "partitions": [part]}
+    request = filled(OffsetCommitRequest, group_id=group, topics=[own])
 
     async def is_committed() -> bool:
-        asked = OffsetFetchRequest(
-            group_id=group, topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=(0,))]
-        )
+        wanted = {"name": topic, "partition_indexes": (0,)}
+        asked = filled(OffsetFetchRequest, group_id=group, topics=[wanted])
         connection = await server.connection()
         version = connection.version_up_to(asked, _FETCH_ONE_GROUP)
         answer = await connection.ask_coordinator(asked, version)
@@ -172,10 +144,8 @@ async def _is_set(server: Server, topic: str) -> bool:
 
 
 def _setting(topic: str) -> DescribeConfigsRequest:
-    resource = DescribeConfigsResource(
-        resource_type=ResourceType.TOPIC, resource_name=topic, configuration_keys=(_SETTING,)
-    )
-    return DescribeConfigsRequest(resources=[resource])
+    resource = {**_TOPIC, "resource_name": topic, "configuration_keys": (_SETTING,)}
+    return filled(DescribeConfigsRequest, resources=[resource])
 
 
 def _demand_here(server: Server, peer: str) -> None:
@@ -189,8 +159,8 @@ TOPIC_REQUESTS: Mapping[str, Prepare] = {
     "OffsetCommit": _offset_commit,
     "CreateTopics": _create_topics,
     "DeleteTopics": _delete_topics,
-    "AlterConfigs": _alter_configs,
+    "AlterConfigs": partial(_configs, AlterConfigsRequest),
     "CreatePartitions": _create_partitions,
-    "IncrementalAlterConfigs": _incremental_alter_configs,
+    "IncrementalAlterConfigs": partial(_configs, IncrementalAlterConfigsRequest),
 }
 """By the name of their API."""

@@ -10,20 +10,11 @@ from kwire.conform.expectation import expect_error, first_error
 from kwire.conform.metadata_log import FetchedLog, read_log
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
 from kwire.image.metadata import MetadataImage
 from kwire.image.partition import PartitionRegistration
-from kwire.messages.a19_create_topics import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreateTopicsRequest,
-)
-from kwire.messages.a56_alter_partition import (
-    AlterPartitionRequest,
-    BrokerState,
-    PartitionData,
-    TopicData,
-)
+from kwire.messages import AlterPartitionRequest, CreateTopicsRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,23 +49,24 @@ class OwnPartition:
         leader = self.state.leader if sender is None else sender
         members = self.state.isr if isr is None else isr
         states = [
-            BrokerState(
-                broker_id=member,
-                broker_epoch=self.epoch(member) if isr_epoch is None else isr_epoch,
-            )
+            {
+                "broker_id": member,
+                "broker_epoch": self.epoch(member) if isr_epoch is None else isr_epoch,
+            }
             for member in members
         ]
-        partition = PartitionData(
-            partition_index=0,
-            leader_epoch=self.state.leader_epoch,
-            new_isr_with_epochs=states,
-            leader_recovery_state=self.state.leader_recovery_state,
-            partition_epoch=self.state.partition_epoch,
-        ).replace(**changes)
-        return AlterPartitionRequest(
+        partition = {
+            "leader_epoch": self.state.leader_epoch,
+            "new_isr_with_epochs": states,
+            "leader_recovery_state": self.state.leader_recovery_state,
+            "partition_epoch": self.state.partition_epoch,
+            **changes,
+        }
+        return filled(
+            AlterPartitionRequest,
             broker_id=leader,
             broker_epoch=self.epoch(leader) if broker_epoch is None else broker_epoch,
-            topics=[TopicData(topic_id=topic_id or self.topic_id, partitions=[partition])],
+            topics=[{"topic_id": topic_id or self.topic_id, "partitions": [partition]}],
         )
 
     def epoch(self, broker_id: int) -> int:
@@ -92,14 +84,15 @@ async def own_partition(server: Server, *replicas: int) -> OwnPartition:
     connection = await server.active_controller()
     connection.demand(AlterPartitionRequest, 3)
     name = server.name()
-    topic = CreatableTopic(name=name, num_partitions=1, replication_factor=1)
-    if replicas:
-        assignment = CreatableReplicaAssignment(partition_index=0, broker_ids=replicas)
-        topic = CreatableTopic(
-            name=name, num_partitions=-1, replication_factor=-1, assignments=[assignment]
-        )
+    count = -1 if replicas else 1
+    topic = {
+        "name": name,
+        "num_partitions": count,
+        "replication_factor": count,
+        "assignments": [{"broker_ids": replicas}] if replicas else [],
+    }
     server.remove_topic(name)
-    answer = await connection.ask(CreateTopicsRequest(topics=[topic], timeout_ms=10_000))
+    answer = await connection.ask(filled(CreateTopicsRequest, topics=[topic], timeout_ms=10_000))
     if first_error(answer) == ErrorCode.INVALID_REPLICATION_FACTOR:
         raise Skipped("the cluster has no broker that could have a topic")
     expect_error(answer, ErrorCode.NONE)

@@ -10,13 +10,10 @@ from kwire.batches import Record, build_batch
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from kwire.messages.a02_list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.messages.a02_list_offsets import ListOffsetsRequest
 from kwire.messages.a22_init_producer_id import InitProducerIdRequest
 
 LAST_WITH_NAMES = 12
@@ -67,12 +64,13 @@ class CheckedProducer:
 
         last: the highest version of Produce to use.
         """
-        part = PartitionProduceData(index=partition, records=data)
-        request = ProduceRequest(
+        part = {"index": partition, "records": data}
+        request = filled(
+            ProduceRequest,
             transactional_id=self.transactional_id,
             acks=ALL_REPLICAS,
             timeout_ms=_PRODUCE_TIMEOUT_MS,
-            topic_data=[TopicProduceData(name=self.topic, partition_data=[part])],
+            topic_data=[{"name": self.topic, "partition_data": [part]}],
         )
         leader = self.leaders[partition]
         answer = await leader.ask(request, leader.version_up_to(request, last))
@@ -96,11 +94,11 @@ class CheckedProducer:
 
     async def end_offset(self, *, isolation_level: int = 0) -> int:
         """Return the offset after the last record of partition 0."""
-        partition = ListOffsetsPartition(partition_index=0, timestamp=_LATEST)
-        request = ListOffsetsRequest(
+        request = filled(
+            ListOffsetsRequest,
             replica_id=_CONSUMER,
             isolation_level=isolation_level,
-            topics=[ListOffsetsTopic(name=self.topic, partitions=[partition])],
+            topics=[{"name": self.topic, "partitions": [{"timestamp": _LATEST}]}],
         )
         answer = await self.leader.ask(request)
         expect_error(answer, ErrorCode.NONE)

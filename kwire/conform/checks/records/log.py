@@ -12,15 +12,12 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
-from kwire.messages.a03_metadata import MetadataRequest, MetadataRequestTopic
-from kwire.messages.a23_offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderPartition,
-    OffsetForLeaderTopic,
-)
+from kwire.messages.a00_produce import ProduceRequest
+from kwire.messages.a01_fetch import FetchPartition, FetchRequest
+from kwire.messages.a03_metadata import MetadataRequest
+from kwire.messages.a23_offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 ALL_REPLICAS = -1
 PRODUCE_BY_NAME = FETCH_BY_NAME = 12
@@ -71,8 +68,7 @@ class CheckedLog:
     async def leader_epoch(self) -> int:
         """Return the epoch of partition 0's leader, as Metadata tells it. Raises Skipped."""
         self.leader.demand_since(MetadataRequest, _WITH_EPOCHS)
-        request = MetadataRequest(topics=[MetadataRequestTopic(name=self.topic)])
-        answer = await self.leader.ask(request)
+        answer = await self.leader.ask(filled(MetadataRequest, topics=[{"name": self.topic}]))
         epochs: dict[int, int] = {
             p.partition_index: p.leader_epoch for p in answer.topics[0].partitions
         }
@@ -83,11 +79,9 @@ class CheckedLog:
 
         current: the leader epoch that the client knows, -1 for none.
         """
-        part = OffsetForLeaderPartition(
-            partition=0, current_leader_epoch=current, leader_epoch=epoch
-        )
-        topics = [OffsetForLeaderTopic(topic=self.topic, partitions=[part])]
-        request = OffsetForLeaderEpochRequest(replica_id=_CONSUMER, topics=topics)
+        part = {"current_leader_epoch": current, "leader_epoch": epoch}
+        topics = [{"topic": self.topic, "partitions": [part]}]
+        request = filled(OffsetForLeaderEpochRequest, replica_id=_CONSUMER, topics=topics)
         return (await self.leader.ask(request)).topics[0].partitions[0]
 
 
@@ -116,12 +110,8 @@ def produce_request(
     topic: str, data: bytes | None, *, partition: int = 0, acks: int = ALL_REPLICAS
 ) -> ProduceRequest:
     """Return a request for one partition."""
-    part = PartitionProduceData(index=partition, records=data)
-    return ProduceRequest(
-        acks=acks,
-        timeout_ms=_PRODUCE_TIMEOUT_MS,
-        topic_data=[TopicProduceData(name=topic, partition_data=[part])],
-    )
+    topics = [{"name": topic, "partition_data": [{"index": partition, "records": data}]}]
+    return filled(ProduceRequest, acks=acks, timeout_ms=_PRODUCE_TIMEOUT_MS, topic_data=topics)
 
 
 def fetch_partition(offset: int = 0, **fields: Any) -> FetchPartition:
@@ -132,8 +122,8 @@ def fetch_partition(offset: int = 0, **fields: Any) -> FetchPartition:
 def fetch_request(topic: str, *partitions: FetchPartition, **fields: Any) -> FetchRequest:
     """Return a request that waits half a second for a byte, outside of any session."""
     limits = {"max_wait_ms": _MAX_WAIT_MS, "min_bytes": 1, "max_bytes": _BYTES}
-    topics = [FetchTopic(topic=topic, partitions=list(partitions))] if partitions else []
-    return FetchRequest(topics=topics, **(limits | fields))
+    topics = [{"topic": topic, "partitions": [*partitions]}] if partitions else []
+    return filled(FetchRequest, topics=topics, **(limits | fields))
 
 
 async def expect_leader(server: Server, topic: str, answer: Any, module: Any) -> None:
@@ -141,7 +131,7 @@ async def expect_leader(server: Server, topic: str, answer: Any, module: Any) ->
 
     module: of the API's messages.
     """
-    metadata = await server.ask(MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
+    metadata = await server.ask(filled(MetadataRequest, topics=[{"name": topic}]))
     [leader] = metadata.topics[0].partitions
     [at] = [broker for broker in metadata.brokers if broker.node_id == leader.leader_id]
     [told] = answer.responses

@@ -14,16 +14,11 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import demand_enabled, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
 from kwire.messages.a76_share_group_heartbeat import ShareGroupHeartbeatRequest
-from kwire.messages.a78_share_fetch import AcknowledgementBatch as FetchAcknowledgement
-from kwire.messages.a78_share_fetch import FetchPartition, FetchTopic, ShareFetchRequest
-from kwire.messages.a79_share_acknowledge import (
-    AcknowledgementBatch,
-    AcknowledgePartition,
-    AcknowledgeTopic,
-    ShareAcknowledgeRequest,
-)
+from kwire.messages.a78_share_fetch import ShareFetchRequest
+from kwire.messages.a79_share_acknowledge import ShareAcknowledgeRequest
 
 JOINS, LEAVES = 0, -1
 """Epochs with which a member joins and leaves."""
@@ -56,12 +51,9 @@ class ShareMember:
 
     async def heartbeat(self, **fields: Any) -> Any:
         """Send one heartbeat, a short one unless fields say more; return the answer."""
-        own: dict[str, Any] = {
-            "group_id": self.group,
-            "member_id": self.member_id,
-            "member_epoch": self.epoch,
-        }
-        answer = await self.connection.ask_coordinator(ShareGroupHeartbeatRequest(**(own | fields)))
+        own = {"group_id": self.group, "member_id": self.member_id, "member_epoch": self.epoch}
+        request = filled(ShareGroupHeartbeatRequest, **(own | fields))
+        answer = await self.connection.ask_coordinator(request)
         demand_enabled(answer, SHARE_GROUPS)
         return answer
 
@@ -97,23 +89,34 @@ class ShareMember:
 
         acknowledged: first offset, last offset and type of each batch.
         """
-        batches = [
-            FetchAcknowledgement(first_offset=first, last_offset=last, acknowledge_types=(type,))
-            for first, last, type in acknowledged
-        ]
-        partition = FetchPartition(partition_index=0, acknowledgement_batches=batches)
-        own: dict[str, Any] = {
-            "group_id": self.group,
-            "member_id": self.member_id,
-            "share_session_epoch": self.session_epoch,
+        own = {
             "max_wait_ms": _WAIT_MS,
             "min_bytes": 1,
             "max_bytes": _MAX_BYTES,
             "max_records": 100,
             "batch_size": 100,
-            "topics": [FetchTopic(topic_id=self.topic_id, partitions=[partition])],
         }
-        answer = await self.leader.ask(ShareFetchRequest(**(own | fields)), version)
+        return await self._ask(ShareFetchRequest, acknowledged, version, **(own | fields))
+
+    async def _ask(
+        self,
+        api: type[ShareFetchRequest] | type[ShareAcknowledgeRequest],
+        acknowledged: tuple[tuple[int, int, int], ...],
+        version: int | None,
+        **fields: Any,
+    ) -> Any:
+        batches = [
+            {"first_offset": first, "last_offset": last, "acknowledge_types": (type,)}
+            for first, last, type in acknowledged
+        ]
+        partition = {"partition_index": 0, "acknowledgement_batches": batches}
+        own = {
+            "group_id": self.group,
+            "member_id": self.member_id,
+            "share_session_epoch": self.session_epoch,
+            "topics": [{"topic_id": self.topic_id, "partitions": [partition]}],
+        }
+        answer = await self.leader.ask(filled(api, **(own | fields)), version)
         if answer.error_code == ErrorCode.NONE:
             self.session_epoch += 1
         return answer
@@ -137,21 +140,7 @@ class ShareMember:
         self, *batches: tuple[int, int, int], version: int | None = None, **fields: Any
     ) -> Any:
         """Send ShareAcknowledge for partition 0; return the answer, whatever its errors."""
-        parts = [
-            AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=(type,))
-            for first, last, type in batches
-        ]
-        partition = AcknowledgePartition(partition_index=0, acknowledgement_batches=parts)
-        own: dict[str, Any] = {
-            "group_id": self.group,
-            "member_id": self.member_id,
-            "share_session_epoch": self.session_epoch,
-            "topics": [AcknowledgeTopic(topic_id=self.topic_id, partitions=[partition])],
-        }
-        answer = await self.leader.ask(ShareAcknowledgeRequest(**(own | fields)), version)
-        if answer.error_code == ErrorCode.NONE:
-            self.session_epoch += 1
-        return answer
+        return await self._ask(ShareAcknowledgeRequest, batches, version, **fields)
 
     async def close_session(self) -> Any:
         """Close the share session, which gives back what it acquired."""

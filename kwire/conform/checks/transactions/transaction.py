@@ -12,12 +12,10 @@ from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a01_fetch import FetchPartition, FetchRequest, FetchTopic
-from kwire.messages.a24_add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnTopic,
-)
+from kwire.messages.a01_fetch import FetchRequest
+from kwire.messages.a24_add_partitions_to_txn import AddPartitionsToTxnRequest
 from kwire.messages.a26_end_txn import EndTxnRequest
 from kwire.messages.a65_describe_transactions import DescribeTransactionsRequest
 from kwire.net.negotiation import api_versions_request
@@ -68,21 +66,18 @@ class CheckedTransaction:
 
         Asks again while the coordinator is still ending the transaction before.
         """
-        topics = [AddPartitionsToTxnTopic(name=topic or self.producer.topic, partitions=partitions)]
-        topics += [AddPartitionsToTxnTopic(name=name, partitions=(0,)) for name in also]
+        topics = [{"name": topic or self.producer.topic, "partitions": partitions}]
+        topics += [{"name": name, "partitions": (0,)} for name in also]
         numbers = {f"v3_and_below_{k}": v for k, v in self.numbers(**fields).items()}
-        request = AddPartitionsToTxnRequest(v3_and_below_topics=topics, **numbers)
+        request = filled(AddPartitionsToTxnRequest, v3_and_below_topics=topics, **numbers)
         if version is None:
             version = self.coordinator.version_up_to(request, LAST_OF_CLIENTS)
 
         async def answered() -> Any:
             answer = await self.coordinator.ask_coordinator(request, version)
             results = answer.results_by_topic_v3_and_below[0].results_by_partition
-            return (
-                None
-                if results[0].partition_error_code == ErrorCode.CONCURRENT_TRANSACTIONS
-                else answer
-            )
+            code = results[0].partition_error_code
+            return None if code == ErrorCode.CONCURRENT_TRANSACTIONS else answer
 
         return await self.server.wait_for("the end of the transaction before", answered)
 
@@ -185,13 +180,9 @@ async def ended_transaction(server: Server, *, committed: bool = True) -> Checke
 
 async def fetch(producer: CheckedProducer, isolation_level: int, offset: int = 0) -> Any:
     """Read partition 0; return the answer for the partition, which must be one without error."""
-    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=_MAX_BYTES)
-    request = FetchRequest(
-        max_wait_ms=0,
-        min_bytes=0,
-        isolation_level=isolation_level,
-        topics=[FetchTopic(topic=producer.topic, partitions=[partition])],
-    )
+    partition = {"fetch_offset": offset, "partition_max_bytes": _MAX_BYTES}
+    topics = [{"topic": producer.topic, "partitions": [partition]}]
+    request = filled(FetchRequest, isolation_level=isolation_level, topics=topics)
     version = producer.leader.version_up_to(request, LAST_FETCH_WITH_NAMES)
     answer = await producer.leader.ask(request, version)
     expect_error(answer, ErrorCode.NONE)
