@@ -14,6 +14,7 @@ import msgspec
 
 from kwire.codec.declaration import Request
 from kwire.conform.vocabulary import Skipped
+from kwire.conform.whole_answer import of_version
 from kwire.messages.registry import api_key, api_name, request
 from kwire.net.negotiation import NodeApiVersions
 
@@ -207,8 +208,7 @@ def safe_request(key: int, version: int) -> Request | None:
     if content is None:
         return None
     body: Request = msgspec.convert(content, request(key), strict=True)
-    _leave_out(body, version)
-    return body
+    return of_version(body, version)
 
 
 def first_request(versions: NodeApiVersions) -> tuple[Request, int]:
@@ -221,17 +221,3 @@ def first_request(versions: NodeApiVersions) -> tuple[Request, int]:
         if body is not None:
             return body, known[-1]
     raise Skipped(f"the server offers none of {', '.join(_READ_ONLY)}")
-
-
-def _leave_out(part: Any, version: int) -> None:
-    """Give fields that a version has not their defaults."""
-    if isinstance(part, list):
-        for element in part:
-            _leave_out(element, version)
-    elif isinstance(part, msgspec.Struct):
-        defaults = type(part)()
-        for name, field in type(part).fields.items():  # type: ignore[attr-defined]
-            if version in field.versions:
-                _leave_out(getattr(part, name), version)
-            else:
-                setattr(part, name, getattr(defaults, name))

@@ -9,16 +9,12 @@ from kwire.conform.checks.topics.creating import create, new_topic, some_broker
 from kwire.conform.expectation import expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, guide, kafka, kip
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a43_elect_leaders import ElectLeadersRequest, TopicPartitions
-from kwire.messages.a45_alter_partition_reassignments import (
+from kwire.messages import (
     AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
-from kwire.messages.a46_list_partition_reassignments import (
+    ElectLeadersRequest,
     ListPartitionReassignmentsRequest,
-    ListPartitionReassignmentsTopics,
 )
 
 SECTION = CheckSection("admin/replicas", "Reassignments and elections")
@@ -39,9 +35,8 @@ async def _topic(server: Server) -> str:
 
 async def _reassign(server: Server, name: str, **parts: Any) -> Any:
     """Move partition 0; parts: fields of it."""
-    partition = ReassignablePartition(**({"partition_index": 0} | parts))
-    topic = ReassignableTopic(name=name, partitions=[partition])
-    return await server.ask_controller(AlterPartitionReassignmentsRequest(topics=[topic]))
+    topic = {"name": name, "partitions": [parts]}
+    return await server.ask_controller(filled(AlterPartitionReassignmentsRequest, topics=[topic]))
 
 
 def _refused_move(sentence: str, code: int, **parts: Any) -> Check:
@@ -96,15 +91,16 @@ SECTION[7] = _refused_move("No replicas get", ErrorCode.INVALID_REPLICA_ASSIGNME
 @SECTION.check(9, _MOVES, needs=Need.RESOURCES)
 async def _(server: Server) -> None:
     """A partition that is not being reassigned is not listed."""
-    topic = ListPartitionReassignmentsTopics(name=await _topic(server), partition_indexes=(0,))
-    answer = await server.ask_controller(ListPartitionReassignmentsRequest(topics=[topic]))
+    topic = {"name": await _topic(server), "partition_indexes": (0,)}
+    request = filled(ListPartitionReassignmentsRequest, topics=[topic])
+    answer = await server.ask_controller(request)
     expect_error(answer, ErrorCode.NONE)
     expect_equal("moving partitions", answer.topics, [])
 
 
 async def _elect(server: Server, name: str, partition: int = 0, kind: int = _PREFERRED) -> Any:
-    partitions = [TopicPartitions(topic=name, partitions=(partition,))]
-    request = ElectLeadersRequest(election_type=kind, topic_partitions=partitions)
+    partitions = [{"topic": name, "partitions": (partition,)}]
+    request = filled(ElectLeadersRequest, election_type=kind, topic_partitions=partitions)
     return await server.ask_controller(request)
 
 

@@ -9,15 +9,11 @@ from kwire.conform.expectation import expect, expect_error
 from kwire.conform.quorum import SCRAM, demand_metadata_version
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import ServerRole, kafka, kip
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a50_describe_user_scram_credentials import (
-    DescribeUserScramCredentialsRequest,
-    UserName,
-)
-from kwire.messages.a51_alter_user_scram_credentials import (
+from kwire.messages import (
     AlterUserScramCredentialsRequest,
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
+    DescribeUserScramCredentialsRequest,
 )
 
 SECTION = CheckSection("admin/scram", "SCRAM credentials of users")
@@ -29,24 +25,15 @@ _ALTER = kip(554, "AlterUserScramCredentials")
 
 
 async def _describe(server: Server, *users: str) -> Any:
-    names = [UserName(name=user) for user in users]
-    return await server.ask(DescribeUserScramCredentialsRequest(users=names))
-
-
-def _upsertion(user: str, mechanism: int, iterations: int) -> ScramCredentialUpsertion:
-    return ScramCredentialUpsertion(
-        name=user,
-        mechanism=mechanism,
-        iterations=iterations,
-        salt=b"kwire-conform",
-        salted_password=bytes(range(32)),
-    )
+    names = [{"name": user} for user in users]
+    return await server.ask(filled(DescribeUserScramCredentialsRequest, users=names))
 
 
 async def _delete(server: Server, user: str) -> Any:
     await demand_metadata_version(await server.connection(), SCRAM)
-    deletion = ScramCredentialDeletion(name=user, mechanism=_SHA_256)
-    return await server.ask_controller(AlterUserScramCredentialsRequest(deletions=[deletion]))
+    deletion = {"name": user, "mechanism": _SHA_256}
+    request = filled(AlterUserScramCredentialsRequest, deletions=[deletion])
+    return await server.ask_controller(request)
 
 
 async def _upsert(
@@ -61,8 +48,15 @@ async def _upsert(
             await _delete(server, user)
 
         server.remove_afterwards(f"SCRAM credential of {user}", remove)
-    upsertions = [_upsertion(user, mechanism, iterations) for user in users]
-    return await server.ask_controller(AlterUserScramCredentialsRequest(upsertions=upsertions))
+    key = {
+        "mechanism": mechanism,
+        "iterations": iterations,
+        "salt": b"kwire-conform",
+        "salted_password": bytes(range(32)),
+    }
+    upsertions = [{"name": user, **key} for user in users]
+    request = filled(AlterUserScramCredentialsRequest, upsertions=upsertions)
+    return await server.ask_controller(request)
 
 
 def _refused(sentence: str, code: int, **fields: Any) -> Check:

@@ -15,20 +15,12 @@ from kwire.conform.checks.share.member import (
 from kwire.conform.expectation import demand_enabled, expect_equal, expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import guide, kip
+from kwire.conform.whole_answer import filled
 from kwire.error_codes import ErrorCode
-from kwire.messages.a90_describe_share_group_offsets import (
-    DescribeShareGroupOffsetsRequest,
-    DescribeShareGroupOffsetsRequestGroup,
-    DescribeShareGroupOffsetsRequestTopic,
-)
-from kwire.messages.a91_alter_share_group_offsets import (
+from kwire.messages import (
     AlterShareGroupOffsetsRequest,
-    AlterShareGroupOffsetsRequestPartition,
-    AlterShareGroupOffsetsRequestTopic,
-)
-from kwire.messages.a92_delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
-    DeleteShareGroupOffsetsRequestTopic,
+    DescribeShareGroupOffsetsRequest,
 )
 
 SECTION = CheckSection("share/offsets", "Start offsets of share groups")
@@ -36,11 +28,10 @@ SECTION = CheckSection("share/offsets", "Start offsets of share groups")
 _OFFSETS = kip(932, "Admin API")
 
 
-async def _describe(member: ShareMember, **fields: Any) -> Any:
-    topic = DescribeShareGroupOffsetsRequestTopic(topic_name=member.topic, partitions=(0,))
-    own: dict[str, Any] = {"group_id": member.group, "topics": [topic]}
-    group = DescribeShareGroupOffsetsRequestGroup(**(own | fields))
-    answer = await member.connection.ask(DescribeShareGroupOffsetsRequest(groups=[group]))
+async def _describe(member: ShareMember) -> Any:
+    topic = {"topic_name": member.topic, "partitions": (0,)}
+    group = {"group_id": member.group, "topics": [topic]}
+    answer = await member.connection.ask(filled(DescribeShareGroupOffsetsRequest, groups=[group]))
     return answer.groups[0]
 
 
@@ -51,18 +42,15 @@ async def _start_offset(member: ShareMember) -> int:
     return offset
 
 
-async def _alter(member: ShareMember, offset: int, **fields: Any) -> Any:
-    partition = AlterShareGroupOffsetsRequestPartition(partition_index=0, start_offset=offset)
-    topic = AlterShareGroupOffsetsRequestTopic(topic_name=member.topic, partitions=[partition])
-    own: dict[str, Any] = {"group_id": member.group, "topics": [topic]}
-    request = AlterShareGroupOffsetsRequest(**(own | fields))
+async def _alter(member: ShareMember, offset: int) -> Any:
+    topic = {"topic_name": member.topic, "partitions": [{"start_offset": offset}]}
+    request = filled(AlterShareGroupOffsetsRequest, group_id=member.group, topics=[topic])
     return await member.connection.ask(request)
 
 
-async def _delete(member: ShareMember, **fields: Any) -> Any:
-    topic = DeleteShareGroupOffsetsRequestTopic(topic_name=member.topic)
-    own: dict[str, Any] = {"group_id": member.group, "topics": [topic]}
-    request = DeleteShareGroupOffsetsRequest(**(own | fields))
+async def _delete(member: ShareMember) -> Any:
+    topic = {"topic_name": member.topic}
+    request = filled(DeleteShareGroupOffsetsRequest, group_id=member.group, topics=[topic])
     answer = await member.connection.ask(request)
     demand_enabled(answer, SHARE_GROUPS)
     return answer
