@@ -15,9 +15,7 @@ from kwire.conform.whole_answer import (
     BOTH,
     THE_CLUSTERS_OPERATIONS,
     expect_in_each_version,
-    expect_whole,
     filled,
-    of_version,
     one_of,
 )
 from kwire.error_codes import ErrorCode
@@ -177,6 +175,4 @@ async def _(server: Server) -> None:
     request = DescribeClusterRequest(
         include_cluster_authorized_operations=True, endpoint_type=EndpointType.CONTROLLER
     )
-    for version in connection.offered(DescribeClusterRequest)[1:]:
-        answer = await connection.ask(of_version(request, version), version)
-        expect_whole(answer, expected, version)
+    await expect_in_each_version(connection, request, expected, connection.ask, since=1)

@@ -30,6 +30,7 @@ from kwire.conform.server import Server
 from kwire.conform.vocabulary import Need, ServerRole, kip, schema
 from kwire.conform.whole_answer import (
     ANYTHING,
+    expect_in_each_version,
     expect_whole,
     fitting,
     including,
@@ -77,9 +78,8 @@ def _of_leader(
         quorum = await describe_quorum(server)
         request = send(quorum)
         quorum.connection.demand_since(type(request), since)
-        for version in quorum.connection.offered(type(request)):
-            answer = await quorum.connection.ask(of_version(request, version), version)
-            expect_whole(answer, expected(quorum), version)
+        ask = quorum.connection.ask
+        await expect_in_each_version(quorum.connection, request, expected(quorum), ask)
 
     name = f"{sentence.partition(' ')[0]}Response"
     SECTION[number] = scenario(sentence, schema(name), role=role)(run)
