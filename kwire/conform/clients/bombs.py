@@ -11,6 +11,7 @@ from crc32c import crc32c
 from kwire.batches.building import build_batch
 from kwire.batches.compression import XERIAL, XERIAL_BLOCK, Compression
 from kwire.batches.record import Record
+from kwire.codec.compiler.runtime import uvarint
 
 BOMB = 1 << 30
 """Bytes that a bomb has when it is unpacked."""
@@ -41,7 +42,7 @@ def _gzip(start: bytes) -> bytes:
 
 def _snappy(start: bytes) -> bytes:
     # Snappy makes nothing smaller than a twentieth; but a block tells its size before its bytes.
-    block = _varint(BOMB) + bytes([len(start) - 1 << 2]) + start
+    block = uvarint(BOMB) + bytes([len(start) - 1 << 2]) + start
     return XERIAL + bytes.fromhex("0000000100000001") + len(block).to_bytes(4, "big") + block
 
 
@@ -60,14 +61,6 @@ def _zstd(start: bytes) -> bytes:
     run = (size << 3 | 2).to_bytes(3, "little") + b"\0"
     end = (0 << 3 | 1).to_bytes(3, "little")
     return bytes.fromhex("28b52ffd0058") + first + run * (BOMB // size) + end
-
-
-def _varint(number: int) -> bytes:
-    data = b""
-    while number > 127:
-        data += bytes([number & 127 | 128])
-        number >>= 7
-    return data + bytes([number])
 
 
 _PACKERS: dict[Compression, Callable[[bytes], bytes]] = {
@@ -99,7 +92,7 @@ LIES: dict[str, Callable[[bytes], bytes]] = {
     "a batch of length -1": _field(8, -1),
     "2,147,483,647 records in a batch of one": _count,
     "a record that is longer than its batch": _records(
-        lambda body: _varint((1 << 32) - 2) + body[1:]
+        lambda body: uvarint((1 << 32) - 2) + body[1:]
     ),
     "a record of length -1": _records(lambda body: b"\x01" + body[1:]),
     "the unknown codec 7": lambda batch: resealed(batch, batch[_BODY:], 7),  # type: ignore[arg-type]

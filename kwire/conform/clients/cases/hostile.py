@@ -7,6 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from kwire.batches.compression import Compression
+from kwire.codec.compiler.runtime import uvarint
 from kwire.codec.declaration import Request
 from kwire.conform.clients.bombs import LIES, bomb
 from kwire.conform.clients.case import ClientCase, ClientSection, ClientTask
@@ -119,7 +120,7 @@ def _length(path: str, length: int) -> Callable[[], NodeAction]:
         at = next(i for i in range(4, len(old)) if old[i] != new[i])
         size = 2 if isinstance(value, str) else 4
         if turn.request.version in type(plain).flexible:
-            data = old[:at] + _unsigned_varint(length + 1) + old[at + 1 :]
+            data = old[:at] + uvarint(length + 1 & 0xFFFF_FFFF) + old[at + 1 :]
         else:
             most = (1 << 8 * size - 1) - 1
             number = min(length, most).to_bytes(size, "big", signed=True)
@@ -127,15 +128,6 @@ def _length(path: str, length: int) -> Callable[[], NodeAction]:
         return NodeReply(data=(len(data) - 4).to_bytes(4, "big") + data[4:])
 
     return lambda: action
-
-
-def _unsigned_varint(number: int) -> bytes:
-    data = bytearray()
-    number &= 0xFFFF_FFFF
-    while number > 127:
-        data.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*data, number])
 
 
 for number, api, path, length in (
