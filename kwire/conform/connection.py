@@ -195,9 +195,10 @@ class CheckedConnection:
     def offered(self, request: type[Request], *, since: int = 0) -> list[int]:
         """Return the versions of an API that both have, without those before `since`.
 
-        Raises Skipped if the server does not offer the API.
+        Raises Skipped if there is none.
         """
         self.demand(request)
+        self.demand_since(request, since)
         offered = self.versions.api_versions[request.key or 0]
         return [v for v in request.versions if v in offered and v >= since]
 

@@ -140,7 +140,7 @@ async def expect_in_each_version(
 
     request: with the fields of all versions; each version is sent those that it has. ask: where
     not this connection is to be asked. since: the first version that is asked. Raises Deviation,
-    and Skipped if the server does not offer the API.
+    and Skipped if the server offers none of them.
     """
     for version in connection.offered(type(request), since=since):
         fitted = of_version(request, version)

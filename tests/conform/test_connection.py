@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 
 import pytest
 
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.reaction import ConnectionState
 from kwire.conform.transcript import Transcript
-from kwire.conform.vocabulary import Deviation
+from kwire.conform.vocabulary import Deviation, Skipped
+from kwire.messages import ListGroupsRequest
 from kwire.net.address import Address
-from kwire.net.negotiation import NodeApiVersions
+from kwire.net.negotiation import NodeApiVersions, VersionRange
 from tests.support.virtual_time import in_virtual_time
 
 WHOLE = b"\0\0\0\4abcd"
@@ -21,7 +23,10 @@ WHOLE = b"\0\0\0\4abcd"
 
 @asynccontextmanager
 async def connection_to(
-    *sent: bytes, ends: bool, transcript: Transcript | None = None
+    *sent: bytes,
+    ends: bool,
+    transcript: Transcript | None = None,
+    offered: Mapping[int, VersionRange] = MappingProxyType({}),
 ) -> AsyncIterator[CheckedConnection]:
     """Yield a connection to a server that sends these bytes, then ends or falls silent."""
 
@@ -36,7 +41,7 @@ async def connection_to(
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         address = Address(*server.sockets[0].getsockname()[:2])
-        versions = NodeApiVersions(api_versions={})
+        versions = NodeApiVersions(api_versions=dict(offered))
         connection = await CheckedConnection.open(
             address, versions=versions, transcript=transcript or Transcript()
         )
@@ -70,3 +75,12 @@ async def test_a_frame_may_come_in_parts(ends: bool) -> None:
         assert await connection.receive() == b"abcd"
         assert connection.state is ConnectionState.OPEN
         assert await connection.receive(0.2) is None
+
+
+@in_virtual_time
+async def test_an_api_of_which_no_version_is_asked_is_skipped_and_not_passed() -> None:
+    versions = {ListGroupsRequest.key or 0: VersionRange(0, 3)}
+    async with connection_to(ends=False, offered=versions) as connection:
+        assert connection.offered(ListGroupsRequest, since=2) == [2, 3]
+        with pytest.raises(Skipped, match="ListGroups up to v3: this begins with v4"):
+            connection.offered(ListGroupsRequest, since=4)
