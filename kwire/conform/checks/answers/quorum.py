@@ -159,6 +159,10 @@ def _between(first: int, last: int) -> Any:
     return fitting(f"{first} to {last}", lambda value: first <= value <= last)
 
 
+def _or_none(offset: Any) -> Any:
+    return fitting(f"-1 or {offset}", lambda value: value == -1 or offset.holds(value))
+
+
 def _end(quorum: DescribedQuorum) -> int:
     return quorum.voters[quorum.leader_id].log_end_offset
 
@@ -183,7 +187,7 @@ async def _fetch(server: Server, version: int, beyond: int, later: int) -> None:
     part = {
         "error_code": ErrorCode.UNKNOWN_LEADER_EPOCH if later else ErrorCode.NONE,
         "high_watermark": ANYTHING if later else watermark,
-        "last_stable_offset": ANYTHING,
+        "last_stable_offset": ANYTHING if later else _or_none(watermark),
         "log_start_offset": ANYTHING if later else _between(*_starts(before, is_whole)),
         "diverging_epoch": end if beyond else None,
         "current_leader": _ids(before),

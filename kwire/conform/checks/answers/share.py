@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from kwire.batches.building import with_base_offset
@@ -17,11 +18,18 @@ from kwire.conform.checks.share.member import (
     kafka_uuid,
     new_share_member,
 )
+from kwire.conform.checks.topics.creating import some_broker
 from kwire.conform.connection import CheckedConnection
 from kwire.conform.expectation import expect_error, first_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import schema
-from kwire.conform.whole_answer import expect_in_each_version, expect_whole, filled, one_of
+from kwire.conform.whole_answer import (
+    A_GROUPS_OPERATIONS,
+    expect_in_each_version,
+    expect_whole,
+    filled,
+    one_of,
+)
 from kwire.error_codes import ErrorCode
 from kwire.messages import (
     AlterShareGroupOffsetsRequest,
@@ -89,27 +97,36 @@ async def _(server: Server) -> None:
         "assignment_epoch": member.epoch,
         "assignor_name": "simple",
         "members": [own],
+        "authorized_operations": A_GROUPS_OPERATIONS,
     }
-    request = ShareGroupDescribeRequest(group_ids=(member.group,))
+    request = ShareGroupDescribeRequest(
+        group_ids=(member.group,), include_authorized_operations=True
+    )
     await expect_in_each_version(member.connection, request, {"groups": [group]})
+
+
+async def _of_the_second_partition(server: Server) -> ShareMember:
+    """Return a member that fetches partition 1: 0 would be a field's default."""
+    topic = await server.topic(2, broker=some_broker(server))
+    return replace(await new_share_member(server, topic=topic), partition=1)
 
 
 @SECTION.broker_check(3, schema("ShareFetchResponse"))
 async def _(server: Server) -> None:
     """ShareFetch and ShareAcknowledge answer a partition once, in every version of both."""
-    member = await new_share_member(server)
+    member = await _of_the_second_partition(server)
     await member.joined()
-    producer = CheckedProducer(leaders=[member.leader], topic=member.topic)
+    producer = CheckedProducer(leaders=[member.leader] * 2, topic=member.topic)
     lock = await group_setting(server, member.group, _LOCK)
     fetches = member.leader.offered(ShareFetchRequest)
     for version in member.leader.offered(ShareAcknowledgeRequest):
         data = producer.batch(-1, 2)
-        sent = await producer.send(data)
+        sent = await producer.send(data, partition=1)
         expect_error(sent, ErrorCode.NONE)
         first = sent.base_offset
         if version in fetches:
             await _acquires(member, version, first, with_base_offset(data, first, 0), lock)
-        topic = {"topic_id": member.topic_id, "partitions": [{}]}
+        topic = {"topic_id": member.topic_id, "partitions": [{"partition_index": 1}]}
         given = {"acquisition_lock_timeout_ms": lock, "responses": [topic]}
         answer = await member.acknowledge((first, first + 1, ACCEPT), version=version)
         expect_whole(answer, given, version)
@@ -129,7 +146,7 @@ async def _acquires(member: ShareMember, version: int, first: int, data: bytes, 
 
     answer = await member.server.wait_for("acquired records", acquired)
     both = {"first_offset": first, "last_offset": first + 1, "delivery_count": 1}
-    part = {"records": data, "acquired_records": [both]}
+    part = {"partition_index": 1, "records": data, "acquired_records": [both]}
     topic = {"topic_id": member.topic_id, "partitions": [part]}
     expect_whole(answer, {"acquisition_lock_timeout_ms": lock, "responses": [topic]}, version)
 
@@ -137,18 +154,20 @@ async def _acquires(member: ShareMember, version: int, first: int, data: bytes, 
 @SECTION.broker_check(4, schema("DescribeShareGroupOffsetsResponse"))
 async def _(server: Server) -> None:
     """The offsets of a share group are altered, described and deleted, in every version."""
-    member = await new_share_member(server)
-    await member.produce(2)
+    member = await _of_the_second_partition(server)
+    await CheckedProducer(leaders=[member.leader] * 2, topic=member.topic).append(
+        -1, 2, partition=1
+    )
     await member.joined()
     expect_error(await member.heartbeat(member_epoch=LEAVES), ErrorCode.NONE)
     group, name = {"group_id": member.group}, {"topic_name": member.topic}
     own = {**name, "topic_id": member.topic_id}
-    topic = {**name, "partitions": [{"start_offset": 1}]}
+    topic = {**name, "partitions": [{"partition_index": 1, "start_offset": 1}]}
     request = filled(AlterShareGroupOffsetsRequest, **group, topics=[topic])
-    expected = {"responses": [{**own, "partitions": [{}]}]}
+    expected = {"responses": [{**own, "partitions": [{"partition_index": 1}]}]}
     await expect_in_each_version(member.connection, request, expected)
-    asked = {**group, "topics": [{**name, "partitions": (0,)}]}
-    part = {"start_offset": 1, "leader_epoch": 0, "lag": one_of(1, -1)}
+    asked = {**group, "topics": [{**name, "partitions": (1,)}]}
+    part = {"partition_index": 1, "start_offset": 1, "leader_epoch": 0, "lag": one_of(1, -1)}
     told = {**group, "topics": [{**own, "partitions": [part]}]}
     described = filled(DescribeShareGroupOffsetsRequest, groups=[asked])
     await expect_in_each_version(member.connection, described, {"groups": [told]})

@@ -18,6 +18,7 @@ from kwire.conform.expectation import expect_error
 from kwire.conform.server import Server
 from kwire.conform.vocabulary import schema
 from kwire.conform.whole_answer import (
+    A_GROUPS_OPERATIONS,
     ANYTHING,
     BOTH,
     NOT_NEGATIVE,
@@ -32,6 +33,7 @@ SECTION = CheckSection("answers/streams", "Streams groups")
 
 _HOST, _RACK = "streams.example", "rack"
 _PORTS = (7777, 7778)
+_EPOCH = 1
 _TAG = {"key": "zone", "value": "one"}
 
 
@@ -81,6 +83,7 @@ class _Process:
             client_tags=[_TAG],
             topology=topology(
                 self.member.topic,
+                epoch=_EPOCH,
                 state_changelog_topics=[_changelog(self.member, 0)],
                 repartition_sink_topics=(between["name"],),
                 repartition_source_topics=[between],
@@ -187,6 +190,7 @@ def _described(process: _Process, standby: Any) -> dict[str, Any]:
         "process_id": process.id,
         "user_endpoint": process.endpoint,
         "client_tags": [_TAG],
+        "topology_epoch": _EPOCH,
         "task_offsets": ANYTHING,
         "task_end_offsets": ANYTHING,
         "assignment": tasks,
@@ -211,7 +215,7 @@ async def _(server: Server) -> None:
         "group_state": "Stable",
         "group_epoch": member.epoch,
         "assignment_epoch": member.epoch,
-        "topology": {"subtopologies": [subtopology]},
+        "topology": {"epoch": _EPOCH, "subtopologies": [subtopology]},
         "members": [
             _described(first, second.member.partitions),
             _described(second, member.partitions),
@@ -219,6 +223,9 @@ async def _(server: Server) -> None:
         "topology_description": ANYTHING,
         "topology_description_status": ANYTHING,
         "assignor_name": ANYTHING,
+        "authorized_operations": A_GROUPS_OPERATIONS,
     }
-    request = StreamsGroupDescribeRequest(group_ids=(member.group,))
+    request = StreamsGroupDescribeRequest(
+        group_ids=(member.group,), include_authorized_operations=True
+    )
     await expect_in_each_version(member.connection, request, {"groups": [group]})

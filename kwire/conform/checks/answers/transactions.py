@@ -38,10 +38,15 @@ _TIMEOUT_MS = 60_000
 _NO_STATE = "Dreaming"
 
 
+async def _producer(server: Server, **options: Any) -> CheckedTransaction:
+    """Return a producer whose epoch is not 0, which would be a field's default."""
+    return await (await transactional_producer(server, **options)).another_epoch()
+
+
 async def _open(server: Server) -> tuple[CheckedTransaction, int]:
     """Return an open transaction with one record in each of two partitions, and their time."""
     topic = await server.topic(2, broker=some_broker(server))  # DescribeProducers asks leaders
-    transaction = await transactional_producer(server, partitions=2, topic=topic)
+    transaction = await _producer(server, partitions=2, topic=topic)
     await transaction.begin(*BOTH)
     began = time.time_ns() // 1_000_000
     for partition in BOTH:
@@ -71,7 +76,7 @@ async def _(server: Server) -> None:
 @SECTION.broker_check(2, schema("AddPartitionsToTxnResponse"))
 async def _(server: Server) -> None:
     """AddPartitionsToTxn answers each partition once, under its topic, in every version."""
-    transaction = await transactional_producer(server, partitions=2)
+    transaction = await _producer(server, partitions=2)
     name = {"name": transaction.producer.topic}
     topics = [{**name, "partitions": BOTH}]
     own = transaction.numbers()
@@ -98,7 +103,7 @@ async def _(server: Server) -> None:
     }
     topic = next(iter(codes))
     leader = await server.leader(topic)
-    opened = await transactional_producer(server, topic=topic)
+    opened = await _producer(server, topic=topic)
     await opened.begin()
     await opened.producer.append(0)
     own = {"producer_id": opened.producer.producer_id}
@@ -114,7 +119,7 @@ async def _(server: Server) -> None:
     """TxnOffsetCommit answers each partition once, under its topic, in every version."""
     group = server.group()
     coordinator = await server.coordinator(group)
-    transaction = await transactional_producer(server, partitions=2)
+    transaction = await _producer(server, partitions=2)
     name = transaction.producer.topic
     topic = {"name": name, "topic_id": await server.topic_id(name)}
     own = transaction.numbers(group_id=group)

@@ -48,6 +48,7 @@ class ShareMember:
     member_id: str = field(default_factory=lambda: kafka_uuid(uuid4()))
     epoch: int = JOINS
     session_epoch: int = OPENS
+    partition: int = 0
 
     async def heartbeat(self, **fields: Any) -> Any:
         """Send one heartbeat, a short one unless fields say more; return the answer."""
@@ -85,7 +86,7 @@ class ShareMember:
     async def fetch(
         self, *acknowledged: tuple[int, int, int], version: int | None = None, **fields: Any
     ) -> Any:
-        """Send ShareFetch for partition 0; return the answer, whatever its errors.
+        """Send ShareFetch for its partition; return the answer, whatever its errors.
 
         acknowledged: first offset, last offset and type of each batch.
         """
@@ -109,7 +110,7 @@ class ShareMember:
             {"first_offset": first, "last_offset": last, "acknowledge_types": (type,)}
             for first, last, type in acknowledged
         ]
-        partition = {"partition_index": 0, "acknowledgement_batches": batches}
+        partition = {"partition_index": self.partition, "acknowledgement_batches": batches}
         own = {
             "group_id": self.group,
             "member_id": self.member_id,
@@ -139,7 +140,7 @@ class ShareMember:
     async def acknowledge(
         self, *batches: tuple[int, int, int], version: int | None = None, **fields: Any
     ) -> Any:
-        """Send ShareAcknowledge for partition 0; return the answer, whatever its errors."""
+        """Send ShareAcknowledge for its partition; return the answer, whatever its errors."""
         return await self._ask(ShareAcknowledgeRequest, batches, version, **fields)
 
     async def close_session(self) -> Any:

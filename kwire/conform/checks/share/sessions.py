@@ -198,6 +198,17 @@ async def _(server: Server) -> Any:
     return await member.fetch(share_session_epoch=epoch)
 
 
+@SECTION.broker_check(20, _SESSIONS)
+async def _(server: Server) -> None:
+    """A partition that a session forgets is fetched no more."""
+    member = await _reader(server)
+    await member.acquired()
+    forgotten = [{"topic_id": member.topic_id, "partitions": (0,)}]
+    expect_error(await member.fetch(topics=[], forgotten_topics_data=forgotten), ErrorCode.NONE)
+    await member.produce(1)
+    expect_equal("acquired", acquired_in(await member.fetch(topics=[])), [])
+
+
 @SECTION.broker_refuses(19, kip(932, "ShareFetch API"), ErrorCode.UNKNOWN_TOPIC_ID)
 async def _(server: Server) -> Any:
     """A topic id that no topic has gets"""

@@ -79,10 +79,15 @@ SECTION[8] = _refuses(
     "A join without a rebalance timeout", ErrorCode.INVALID_REQUEST, rebalance_timeout_ms=-1
 )
 SECTION[9] = _refuses("A join without active tasks", ErrorCode.INVALID_REQUEST, active_tasks=None)
+_OWN_TASKS = [TaskIds(subtopology_id=SUBTOPOLOGY, partitions=(0,))]
 SECTION[10] = _refuses(
-    "A join with tasks of its own",
-    ErrorCode.INVALID_REQUEST,
-    active_tasks=[TaskIds(subtopology_id=SUBTOPOLOGY, partitions=(0,))],
+    "A join with tasks of its own", ErrorCode.INVALID_REQUEST, active_tasks=_OWN_TASKS
+)
+SECTION[18] = _refuses(
+    "A join with standby tasks of its own", ErrorCode.INVALID_REQUEST, standby_tasks=_OWN_TASKS
+)
+SECTION[19] = _refuses(
+    "A join with warm-up tasks of its own", ErrorCode.INVALID_REQUEST, warmup_tasks=_OWN_TASKS
 )
 
 

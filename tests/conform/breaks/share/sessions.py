@@ -39,4 +39,9 @@ BREAKS: dict[int, Break] = {
     **dict.fromkeys((8, 9, 10, 11, 15, 16), _ACKNOWLEDGED),
     **dict.fromkeys((12, 13, 14, 18, 19), _FETCHED),
     17: _FIRST_DELIVERY,
+    20: changes(
+        ShareFetchRequest,
+        sets("responses", [_HANDED_OVER]),
+        only_for=lambda request: not request.body.topics,
+    ),
 }

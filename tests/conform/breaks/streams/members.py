@@ -18,7 +18,7 @@ BREAKS: dict[int, Break] = {
     2: gives_error(_API, 25),
     3: changes(_API, sets("status", [])),
     4: changes(_API, sets("member_epoch", 5), only_for=_leaves),
-    **dict.fromkeys((5, 6, 7, 8, 9, 10, 12, 13, 14), gives_error(_API, 0)),
+    **dict.fromkeys((5, 6, 7, 8, 9, 10, 12, 13, 14, 18, 19), gives_error(_API, 0)),
     # Kafka 4.4 breaks this sentence itself.
     11: gives_error(_API, 130, verdict=ConformanceVerdict.PASS),
     16: gives_error(StreamsGroupDescribeRequest, 0),
