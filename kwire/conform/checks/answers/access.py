@@ -182,31 +182,34 @@ async def _(server: Server) -> None:
     connection = await server.connection()
     for version in connection.offered(CreateDelegationTokenRequest):
         token = await _token(server, version)
-        if (
-            server.target.role is ServerRole.BROKER
-        ):  # Kafka's controllers offer to describe it, and do not.
+        later = min(version, _LAST_OF_ENDS)
+        token.expiry_timestamp_ms = await _renewed(server, token, later)
+        # Kafka's controllers offer to describe it, and do not.
+        if server.target.role is ServerRole.BROKER:
             await _described(server, token, version)
-        await _ends(server, token, min(version, _LAST_OF_ENDS))
+        expire = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
+        expired = {"expiry_timestamp_ms": _after(token.issue_timestamp_ms)}
+        expect_whole(await server.ask_controller(expire, later), expired, later)
 
 
 async def _described(server: Server, token: Any, version: int) -> None:
-    """Describe a token, once the broker knows it."""
+    """Describe a token, once the broker knows it as it was renewed."""
     connection = await server.connection()
     owner = {"principal_type": token.principal_type, "principal_name": token.principal_name}
     wanted = filled(DescribeDelegationTokenRequest, owners=[owner])
 
     async def known() -> bool:
         answer = await connection.ask(wanted)
-        return token.token_id in [found.token_id for found in answer.tokens]
+        end = token.expiry_timestamp_ms
+        return end in [t.expiry_timestamp for t in answer.tokens if t.token_id == token.token_id]
 
-    await server.wait_for("the token", known)
+    await server.wait_for("the token as it was renewed", known)
     expected = {"tokens": including(_as_described(token))}
     expect_whole(await connection.ask(wanted, version), expected, version)
 
 
-async def _ends(server: Server, token: Any, version: int) -> None:
-    """Renew a token, then expire it."""
-    began = token.issue_timestamp_ms
+async def _renewed(server: Server, token: Any, version: int) -> int:
+    """Renew a token, which ends earlier then; return when."""
     renew = RenewDelegationTokenRequest(hmac=token.hmac, renew_period_ms=_RENEWAL_MS)
     answer: Any = None
 
@@ -216,10 +219,10 @@ async def _ends(server: Server, token: Any, version: int) -> None:
         return first_error(answer) != ErrorCode.DELEGATION_TOKEN_NOT_FOUND
 
     await server.wait_for("the token", known)
-    expect_whole(answer, {"expiry_timestamp_ms": _after(began + _RENEWAL_MS)}, version)
-    expire = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
-    expired = {"expiry_timestamp_ms": _after(began)}
-    expect_whole(await server.ask_controller(expire, version), expired, version)
+    end = _after(token.issue_timestamp_ms + _RENEWAL_MS)
+    expect_whole(answer, {"expiry_timestamp_ms": end}, version)
+    renewed: int = answer.expiry_timestamp_ms
+    return renewed
 
 
 async def _expect_mechanisms(server: Server, mechanism: str) -> None:

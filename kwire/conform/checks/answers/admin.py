@@ -44,7 +44,7 @@ _VALIDATES = 1
 _SAFE_DOWNGRADE = 2
 _DOWNGRADED = ("transaction.version", "group.version")
 _QUOTAS = {"producer_byte_rate": 1_048_576.0, "consumer_byte_rate": 2_097_152.0}
-_MECHANISMS, _ITERATIONS = (1, 2), 4096
+_MECHANISMS, _ITERATIONS = (1, 2), 5000
 """SHA-256 and SHA-512, and how often each is applied."""
 
 

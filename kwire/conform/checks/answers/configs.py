@@ -30,9 +30,10 @@ from kwire.messages.config_resource import ResourceType
 
 SECTION = CheckSection("answers/configs", "Configurations")
 
-_TOPIC_SOURCE, _BROKER_SOURCES = 1, (2, 3, 4, 5)
+_TOPIC_SOURCE, _BROKER_SOURCES, _DEFAULT_SOURCE = 1, (2, 3, 4, 5), 5
 _INT, _LONG, _PASSWORD = 3, 5, 9
-_KEYS = ("retention.ms", "max.message.bytes")
+_KEYS = ("retention.ms", "index.interval.bytes", "max.message.bytes")
+_OWN: dict[str, str | None] = {"retention.ms": "7000", "index.interval.bytes": "5000"}
 _CODES = (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
@@ -41,8 +42,8 @@ def _resource(name: str, kind: ResourceType = ResourceType.TOPIC, **more: Any) -
 
 
 async def _topic(server: Server) -> str:
-    """Create a topic with a configuration of its own; return its name."""
-    topic = new_topic(server.name(), configs={"retention.ms": "7000"})
+    """Create a topic with configurations of its own; return its name."""
+    topic = new_topic(server.name(), configs=_OWN)
     expect_error(await create(server, topic), ErrorCode.NONE)
     if server.target.role is ServerRole.BROKER:
         await server.leader(topic.name)
@@ -61,16 +62,23 @@ async def _(server: Server) -> None:
     """DescribeConfigs tells of each key its value, its sources and its type, in every version."""
     name = await _topic(server)
     texts = FILLED if server.target.role is ServerRole.BROKER else ANYTHING
-    own = {"name": "retention.ms", "value": "7000", "source": _TOPIC_SOURCE}
+    own = [{"name": k, "value": v, "source": _TOPIC_SOURCE} for k, v in _OWN.items()]
+    below = {"name": "log.index.interval.bytes", "value": FILLED, "source": _DEFAULT_SOURCE}
+    synonyms = [including(own[0]), including(own[1], below)]
     configs = [
-        {
-            "name": "retention.ms",
-            "value": "7000",
-            "config_source": _TOPIC_SOURCE,
-            "synonyms": including(own),
-            "config_type": _LONG,
-            "documentation": texts,
-        },
+        *(
+            {
+                "name": key,
+                "value": value,
+                "config_source": _TOPIC_SOURCE,
+                "synonyms": others,
+                "config_type": kind,
+                "documentation": texts,
+            }
+            for (key, value), others, kind in zip(
+                _OWN.items(), synonyms, (_LONG, _INT), strict=True
+            )
+        ),
         {
             "name": "max.message.bytes",
             "value": FILLED,

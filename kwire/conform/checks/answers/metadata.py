@@ -32,10 +32,15 @@ SECTION = CheckSection("answers/metadata", "The cluster, its topics and its coor
 _NO_NODES = one_of(None, ())
 
 
+def _replicas(server: Server) -> tuple[int, ...]:
+    """Return the replicas of the topic: two where the cluster has so many brokers."""
+    first = some_broker(server)
+    return (first, *[node for node in sorted(server.target.nodes) if node != first][:1])
+
+
 async def _created(server: Server) -> Any:
-    """Create a topic of two partitions, each with its replica on one broker; return its part."""
-    broker = some_broker(server)
-    assigned = dict.fromkeys(BOTH, (broker,))
+    """Create a topic of two partitions, each with the same replicas; return its part."""
+    assigned = dict.fromkeys(BOTH, _replicas(server))
     topic = new_topic(server.name(), partitions=-1, replicas=-1, assignments=assigned)
     answer = await create(server, topic)
     expect_error(answer, ErrorCode.NONE)
@@ -44,10 +49,10 @@ async def _created(server: Server) -> Any:
     return answer.topics[0]
 
 
-def _partition(index: int, broker: int, **more: Any) -> dict[str, Any]:
-    """Return a new partition with its one replica on a broker. more: further fields."""
-    own = {"replica_nodes": (broker,), "isr_nodes": (broker,)}
-    return {"partition_index": index, "leader_id": broker, "leader_epoch": 0, **own, **more}
+def _partition(index: int, replicas: tuple[int, ...], **more: Any) -> dict[str, Any]:
+    """Return a new partition, led by the first of its replicas. more: further fields."""
+    own = {"replica_nodes": replicas, "isr_nodes": one_of(replicas, replicas[::-1])}
+    return {"partition_index": index, "leader_id": replicas[0], "leader_epoch": 0, **own, **more}
 
 
 async def _brokers(server: Server) -> Any:
@@ -59,8 +64,8 @@ async def _brokers(server: Server) -> Any:
 @SECTION.broker_check(1, schema("MetadataResponse"))
 async def _(server: Server) -> None:
     """Metadata answers with brokers, cluster and a topic's partitions, in every version."""
-    topic, broker = await _created(server), some_broker(server)
-    partitions = [_partition(index, broker) for index in BOTH]
+    topic, replicas = await _created(server), _replicas(server)
+    partitions = [_partition(index, replicas) for index in BOTH]
     nodes = await _brokers(server)
     brokers = [
         {"node_id": n.broker_id, "host": n.host, "port": n.port, "rack": n.rack} for n in nodes
@@ -91,11 +96,11 @@ async def _(server: Server) -> None:
 @SECTION.broker_check(2, schema("DescribeTopicPartitionsResponse"))
 async def _(server: Server) -> None:
     """DescribeTopicPartitions answers with a topic's partitions and where the next page begins."""
-    topic, broker = await _created(server), some_broker(server)
+    topic, replicas = await _created(server), _replicas(server)
     connection = await server.connection()
     for shown in (BOTH, BOTH[:1]):
         no_elr = {"eligible_leader_replicas": _NO_NODES, "last_known_elr": _NO_NODES}
-        partitions = [_partition(index, broker, **no_elr) for index in shown]
+        partitions = [_partition(index, replicas, **no_elr) for index in shown]
         described = {
             "name": topic.name,
             "topic_id": topic.topic_id,

@@ -34,13 +34,14 @@ from kwire.messages import (
 
 SECTION = CheckSection("answers/transactions", "Producers and transactions")
 
-_TIMEOUT_MS = 60_000
+_TIMEOUT_MS = 45_000
 _NO_STATE = "Dreaming"
 
 
 async def _producer(server: Server, **options: Any) -> CheckedTransaction:
     """Return a producer whose epoch is not 0, which would be a field's default."""
-    return await (await transactional_producer(server, **options)).another_epoch()
+    first = await transactional_producer(server, **options)
+    return await first.another_epoch(transaction_timeout_ms=_TIMEOUT_MS)
 
 
 async def _open(server: Server) -> tuple[CheckedTransaction, int]:

@@ -7,11 +7,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from kwire.conform.connection import CheckedConnection
-from kwire.conform.expectation import expect
+from kwire.conform.expectation import expect, first_error
 from kwire.conform.reaction import error_text
 from kwire.conform.server import Server
 from kwire.conform.whole_answer import filled
-from kwire.messages import OffsetCommitRequest, OffsetFetchRequest
+from kwire.messages import MetadataRequest, OffsetCommitRequest, OffsetFetchRequest
 
 COMMIT_NAMES, FETCH_NAMES = 9, 9
 """The last versions in which topics have names."""
@@ -92,8 +92,15 @@ async def new_offsets(server: Server, group: str = "", partitions: int = 1) -> C
     """Return the offsets of a new topic in a group or a new one."""
     topic = await server.topic(partitions)
     group = group or server.group()
+    coordinator = await server.coordinator(group)
+    asked = filled(MetadataRequest, topics=[{"name": topic}])
+
+    async def known() -> bool:
+        return not first_error(await coordinator.ask(asked))
+
+    await server.wait_for("the topic at the coordinator", known)
     return CommittedTopic(
-        connection=await server.coordinator(group),
+        connection=coordinator,
         group=group,
         topic=topic,
         topic_id=await server.topic_id(topic),

@@ -83,10 +83,15 @@ async def _(server: Server) -> None:
 @SECTION.broker_check(7, _READERS)
 async def _(server: Server) -> None:
     """A read_committed reader gets the aborted transactions: producer id and first offset."""
-    transaction = await ended_transaction(server, committed=False)
-    partition = await fetch(transaction.producer, COMMITTED)
+    first = await ended_transaction(server, committed=False)
+    second = await first.another_epoch()
+    await second.begin()
+    await second.producer.append(0)
+    await second.finish(committed=False)
+    partition = await fetch(second.producer, COMMITTED)
     listed = [(t.producer_id, t.first_offset) for t in partition.aborted_transactions or ()]
-    expect_equal("aborted", listed, [(transaction.producer.producer_id, 0)])
+    begun = [(first.producer.producer_id, 0), (second.producer.producer_id, 2)]
+    expect_equal("aborted", sorted(listed), sorted(begun))
 
 
 @SECTION.broker_check(8, _READERS)

@@ -118,9 +118,11 @@ class CheckedTransaction:
         request = DescribeTransactionsRequest(transactional_ids=(self.id,))
         return (await self.coordinator.ask_coordinator(request)).transaction_states[0]
 
-    async def another_epoch(self) -> CheckedTransaction:
+    async def another_epoch(self, **fields: Any) -> CheckedTransaction:
         """Return the next producer with the same id, which fences this one."""
-        answer = await settled_init(self.server, self.coordinator, transactional_id=self.id)
+        answer = await settled_init(
+            self.server, self.coordinator, transactional_id=self.id, **fields
+        )
         expect_error(answer, ErrorCode.NONE)
         producer = CheckedProducer(
             leaders=self.producer.leaders,
