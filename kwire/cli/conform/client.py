@@ -24,6 +24,7 @@ from kwire.conform.clients.run_case import (
 )
 from kwire.conform.clients.suite import ClientRun, run_cases, select_cases
 from kwire.conform.report.client import client_document
+from kwire.conform.report.document import BY_HAND
 from kwire.conform.report.expected import ANY_VERDICT, read_expectations
 from kwire.conform.result import CheckResult, skipped
 from kwire.conform.runner import RUN_LIMIT
@@ -38,15 +39,12 @@ def check_client(options: ConformOptions) -> None:
     ids = [options.hex_id] if options.hex_id else options.words
     with usage_errors():
         cases = select_cases(ids)
-    if options.list_checks:
-        _list(cases, as_json=options.as_json)
-        return
     client = _client(options)
     expectations = read_expectations(options.expect) if options.expect else ANY_VERDICT
     started = time.time()
     client_run = ClientRun(cases=cases)
     is_stopped = _run(client, client_run, options.time_limit or RUN_LIMIT)
-    command = options.execute or "started by hand"
+    command = options.execute or BY_HAND
     document = client_document(client_run, command, name=options.name or "", started=started)
     if options.hex_id:
         show_part(document.checks[0], requests_come=True, as_json=options.as_json)
@@ -105,7 +103,8 @@ def _announce(case: ClientCase, bootstrap: Address, topic: str) -> None:
     )
 
 
-def _list(cases: Sequence[ClientCase], *, as_json: bool) -> None:
+def list_cases(ids: Sequence[str], *, as_json: bool) -> None:
+    """Print cases with their tasks, sentences and sources. Raises InvalidValue."""
     columns = text_columns("id", "task", "sentence", "source")
     rows = [
         {
@@ -114,6 +113,6 @@ def _list(cases: Sequence[ClientCase], *, as_json: bool) -> None:
             "sentence": case.sentence,
             "source": str(case.source),
         }
-        for case in cases
+        for case in select_cases(ids)
     ]
     Output(OutputForm.JSON if as_json else OutputForm.TABLE).show(Table("cases", columns, rows))

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from kwire.conform.suite import SuiteOptions
     from kwire.net.address import Address
 
+OF_SERVERS = ["controller", "destructive", "cluster", "read_only", "clean", "restart", "as_java", "kip"]
+"""Options that a client has no use for."""
+
 
 @reads_options
 def conform(options: ConformOptions) -> None:
@@ -43,15 +46,18 @@ def conform(options: ConformOptions) -> None:
         return
     if options.topology or options.allow or options.report_folder:
         raise WrongUsage("--topology, --allow and --report belong to --faults.")
+    if not options.client and (options.execute or options.wait):
+        raise WrongUsage("--exec and --wait belong to --client.")
+    for name in OF_SERVERS if options.client else ():
+        if getattr(options, name):
+            raise WrongUsage(f"--{name.replace('_', '-')} is for servers: not with --client.")
+    if any(_offline_forms(options)):
+        _offline(options)
+        return
     if options.client:
         from kwire.cli.conform.client import check_client
 
         check_client(options)
-        return
-    if options.execute or options.wait:
-        raise WrongUsage("--exec and --wait belong to --client.")
-    if any(_offline_forms(options)):
-        _offline(options)
         return
     profile = read_profile(options.settings.profile)
     address, ids = _address(options.words, profile, options.controller)
@@ -161,7 +167,11 @@ def _offline(options: ConformOptions) -> None:
     if sum(_offline_forms(options)) > 1:
         raise WrongUsage("--list, --explain, --kip, --diff and --from exclude each other.")
     with usage_errors():
-        if options.list_checks:
+        if options.list_checks and options.client:
+            from kwire.cli.conform.client import list_cases
+
+            list_cases(options.words, as_json=options.as_json)
+        elif options.list_checks:
             files.list_checks(options.words, as_json=options.as_json)
         elif options.words:
             raise WrongUsage("--explain, --kip, --diff and --from ask no server: no words.")

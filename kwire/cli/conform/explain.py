@@ -13,6 +13,8 @@ from kwire.cli.conform.check_bytes import chosen_member, show_chunks
 from kwire.cli.conform.screen import COLOURS, NAME_WIDTH, behind
 from kwire.cli.output import Output, OutputForm, Table, text_columns
 from kwire.conform.check import Check
+from kwire.conform.clients.case import ClientCase
+from kwire.conform.clients.suite import case_of
 from kwire.conform.recorded import (
     RELEASE,
     check_since,
@@ -24,29 +26,33 @@ from kwire.conform.recorded import (
 from kwire.conform.registry import all_checks, check_of
 from kwire.conform.report.document import RunDocument
 from kwire.conform.report.text import reaction_text
-from kwire.conform.sources import address_of
+from kwire.conform.sources import address_of, since_of
 from kwire.conform.vocabulary import ConformanceVerdict, SentenceClass
 from kwire.errors import InvalidValue
 
 MEANINGS = {
-    SentenceClass.SPECIFICATION: "specification: a server that does otherwise FAILs",
-    SentenceClass.SCHEMA: "schema of a message: a server that does otherwise FAILs",
-    SentenceClass.JAVA: "java: only Apache Kafka's code; a server that does otherwise DIFFERS",
+    SentenceClass.SPECIFICATION: "specification: a {} that does otherwise FAILs",
+    SentenceClass.SCHEMA: "schema of a message: a {} that does otherwise FAILs",
+    SentenceClass.JAVA: "java: only Apache Kafka's code; a {} that does otherwise DIFFERS",
 }
 
 
 def explain(check_id: str) -> None:
     """Print a check: its sentence and source, verdicts of releases, an example's bytes, decoded.
 
-    Raises InvalidValue for an id that no check has.
+    Of a case for clients, whose id says so: its sentence and source. Raises InvalidValue for an id
+    that no check has.
     """
-    check = check_of(check_id)
+    is_case = check_id.startswith("client/")
+    check = case_of(check_id) if is_case else check_of(check_id)
     for line in behind(f"{check.id}  ", check.sentence, len(check.id) + 2):
         typer.echo(line)
     for name, text in _details(check):
         label = typer.style(f"{name:{NAME_WIDTH}}", dim=True)
         for line in behind(f"  {label}", text, NAME_WIDTH + 2):
             typer.echo(line)
+    if isinstance(check, ClientCase):
+        return
     example = example_of(check)
     if example is None:
         typer.echo(f"\nNo run of Kafka {RELEASE} with this check is recorded: {_why_not(check)}.")
@@ -57,17 +63,22 @@ def explain(check_id: str) -> None:
     show_chunks(part.bytes)
 
 
-def _details(check: Check) -> list[tuple[str, str]]:
+def _details(check: Check | ClientCase) -> list[tuple[str, str]]:
+    source = check.source
+    details = [("source", str(source)), ("address", address_of(source))]
+    if isinstance(check, ClientCase):
+        meaning = MEANINGS[source.sentence_class].format("client")
+        since = [("since", since_of(source))] if since_of(source) else []
+        return [("class", meaning), *since, *details, ("task", check.task.value)]
     verdicts = [
         f"{run.name.removeprefix('Kafka ')} "
         + typer.style(part.verdict.value, fg=COLOURS[part.verdict])
         for run, part in verdicts_of(check)
     ]
     return [
-        ("class", MEANINGS[check.source.sentence_class]),
+        ("class", MEANINGS[source.sentence_class].format("server")),
         ("since", check_since(check)),
-        ("source", str(check.source)),
-        ("address", address_of(check.source)),
+        *details,
         ("for", check.role.value),
         ("verdicts", ", ".join(verdicts)),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -9,7 +10,7 @@ from itertools import groupby
 import typer
 
 from kwire.cli.wrapping import wrapped
-from kwire.conform.report.document import CheckPart, RunDocument
+from kwire.conform.report.document import BY_HAND, CheckPart, RunDocument
 from kwire.conform.report.expected import Expectations
 from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.text.untrusted import harmless
@@ -98,6 +99,9 @@ def _check_lines(
         return
     for name, text in _details(check, expectations, document):
         label = typer.style(f"{name:{NAME_WIDTH}}", dim=True)
+        if name == "bytes":  # a command, which has to be one line to be copied
+            yield f"{_INDENT}{label}{harmless(text)}"
+            continue
         yield from behind(f"{_INDENT}{label}", harmless(text), len(_INDENT) + NAME_WIDTH)
 
 
@@ -135,7 +139,9 @@ def _details(
         yield "unexpected", "the expectations have no entry for it"
     if check.verdict.is_bad or check.verdict is ConformanceVerdict.DIFFERS:
         server = document.server
-        of = "--client --exec …" if server.role == "client" else server.address
+        of = server.address
+        if server.role == "client":
+            of = "--client " + ("--wait" if of == BY_HAND else f"--exec {shlex.quote(of)}")
         yield "bytes", f"kwire conform {of} --hex {check.worst.id}"
 
 

@@ -51,6 +51,14 @@ def select_cases(ids: Sequence[str]) -> tuple[ClientCase, ...]:
     return tuple(c for c in all_cases() if not ids or any(_below(c.id, name) for name in ids))
 
 
+def case_of(name: str) -> ClientCase:
+    """Return the case with this id. Raises InvalidValue."""
+    for case in all_cases():
+        if case.id == name:
+            return case
+    raise InvalidValue(f"no case is called {name!r}: see `kwire conform --client --list`")
+
+
 def _below(case_id: str, name: str) -> bool:
     return case_id == name or case_id.startswith(f"{name.rstrip('/')}/")
 

@@ -25,6 +25,8 @@ from kwire.messages.registry import api_name
 
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file that is read."""
+BY_HAND = "started by hand"
+"""The address of a client that has no command."""
 
 
 class BytesPart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

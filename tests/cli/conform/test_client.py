@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -36,6 +37,16 @@ def test_a_client_that_fails_is_shown_with_its_last_line(kwire: Command) -> None
     assert re.search(r"came +exit code 1 after \d\.\d s, the last line 'error no broker'", run.out)
 
 
+def test_the_command_under_a_failure_runs_as_it_is_printed(kwire: Command) -> None:
+    command = """sh -c 'echo "error  it'"'"'s"; exit 1' {bootstrap}"""
+    run = kwire("conform", "--client", "--exec", command, ADMIN)
+    again = re.search(r"bytes +kwire (conform .*)", run.out)
+    assert again is not None
+    shown = kwire(*shlex.split(again[1]))
+    assert shown.out.startswith(f"{ADMIN}  ")
+    assert "the last line \"error  it's\"" in shown.out
+
+
 def test_a_task_that_a_client_cannot_do_is_skipped(kwire: Command) -> None:
     command = "sh -c 'echo unsupported no transactions; exit 77' {bootstrap}"
     run = kwire("conform", "--client", "--exec", command, "client/start/6")
@@ -67,6 +78,8 @@ def test_cases_are_listed(kwire: Command) -> None:
             "--exec is no command: No closing quotation",
         ),
         (("--client", "--wait", "client/none"), "no case is called 'client/none'"),
+        (("--client", "--wait", "--kip", "853"), "--kip is for servers"),
+        (("--client", "--wait", "--as-java"), "--as-java is for servers"),
         (("--exec", "true {bootstrap}"), "--exec and --wait belong to --client"),
     ],
 )
@@ -94,6 +107,11 @@ def test_a_client_that_is_started_by_hand() -> None:
         subprocess.run(client, check=True, stdout=-1)
         out, _ = waiting.communicate(timeout=60)
     assert "client/start  1 PASS" in out
+
+
+def test_the_command_under_a_failure_by_hand_waits_again(kwire: Command) -> None:
+    run = kwire("conform", "--client", "--wait", "--patience", "0.1", ADMIN)
+    assert f"kwire conform --client --wait --hex {ADMIN}" in run.out, run.out
 
 
 def test_ctrl_c_ends_the_client_too(tmp_path: Path) -> None:

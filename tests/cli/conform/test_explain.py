@@ -38,6 +38,17 @@ def test_a_check_that_was_not_run_says_why(kwire: Command) -> None:
     assert "No run of Kafka 4.3.1 with this check is recorded: it needs" in run.out
 
 
+@pytest.mark.parametrize("options", [("--client",), ()])
+def test_a_case_for_clients_is_explained(kwire: Command, options: tuple[str, ...]) -> None:
+    run = kwire("conform", *options, "--explain", "client/bootstrap/1")
+    assert run.code == 0, run.err
+    assert run.out.startswith("client/bootstrap/1  ")
+    assert re.search(r"^  class      .*: a client that does otherwise FAILs$", run.out, re.M)
+    assert re.search(r"^  source     \S", run.out, re.M)
+    assert re.search(r"^  address    https://", run.out, re.M)
+    assert "recorded" not in run.out
+
+
 def test_the_sentences_of_a_kip_have_a_verdict_for_each_release(kwire: Command) -> None:
     rows = kwire("conform", "--kip", "853", "--json").json["checks"]
     by_id = {row["id"]: row for row in rows}
@@ -66,6 +77,7 @@ def test_the_sentences_of_a_kip_are_a_page(kwire: Command, tmp_path: Path) -> No
     ("words", "reason"),
     [
         (["--explain", "a/b/1"], "no check is called 'a/b/1'"),
+        (["--explain", "client/bootstrap"], "no case is called 'client/bootstrap'"),
         (["--kip", "1"], "no check is of KIP-1"),
         (["--kip", "853", "--list"], "exclude each other"),
         (["localhost:9092", "--kip", "853"], "ask no server"),
