@@ -10,7 +10,7 @@ import typer
 
 from kwire.cli.conform.check_bytes import show_part
 from kwire.cli.conform.options import ConformOptions
-from kwire.cli.conform.run import STOPPED, progress, report_run
+from kwire.cli.conform.run import STOPPED, check_files, progress, report_run
 from kwire.cli.errors import INTERRUPTED, WrongUsage, usage_errors
 from kwire.cli.event_loop import run
 from kwire.cli.output import Output, OutputForm, Table, text_columns
@@ -40,6 +40,7 @@ def check_client(options: ConformOptions) -> None:
     with usage_errors():
         cases = select_cases(ids)
     client = _client(options)
+    check_files(options)
     expectations = read_expectations(options.expect) if options.expect else ANY_VERDICT
     started = time.time()
     client_run = ClientRun(cases=cases)

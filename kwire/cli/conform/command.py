@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from kwire.conform.suite import SuiteOptions
     from kwire.net.address import Address
 
-OF_SERVERS = ["controller", "destructive", "cluster", "read_only", "clean", "restart", "as_java", "kip"]
+OF_SERVERS = (
+    *("controller", "destructive", "cluster", "read_only"),
+    *("clean", "restart", "as_java", "kip"),
+)
 """Options that a client has no use for."""
 
 
@@ -76,7 +79,11 @@ def _run(address: Address, suite: SuiteOptions, options: ConformOptions) -> None
             check_bytes.show(address, suite, options.hex_id, as_json=options.as_json)
         else:
             run.run_and_report(address, suite, options)
-    except (typer.Exit, WrongUsage, ReportNotWritten):  # the last: the result is printed
+    except (
+        typer.Exit,
+        WrongUsage,
+        ReportNotWritten,
+    ):  # the last: standard output has a run, or nothing
         raise
     except Exception as error:
         if is_wrong_value(error):

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from kwire.cli.conform.check_bytes import chosen_member, show_chunks
+from kwire.cli.conform.run import write_file
 from kwire.cli.conform.screen import COLOURS, NAME_WIDTH, behind
 from kwire.cli.output import Output, OutputForm, Table, text_columns
 from kwire.conform.check import Check
@@ -102,7 +103,7 @@ def show_kip(number: int, html: Path | None, *, as_json: bool) -> None:
 
         runs = [_only(run, checks) for run in recorded_runs()]
         page = to_html(runs, title=f"KIP-{number}, sentence by sentence")
-        html.write_text(page, encoding="utf-8")
+        write_file(html, page.encode())
         return
     releases = tuple(dict.fromkeys(map(release_of, recorded_runs())))
     rows = [

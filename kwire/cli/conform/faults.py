@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from kwire.cli.conform.options import ConformOptions
+from kwire.cli.conform.run import claim, writing
 from kwire.cli.errors import WrongUsage, usage_errors
 from kwire.cli.event_loop import run
 from kwire.cli.screen import screen
@@ -30,12 +31,16 @@ def run_faults(schedule_text: str, options: ConformOptions) -> None:
     with usage_errors():
         schedule = read_schedule(_text_of(schedule_text))
         topology = read_topology(options.topology)
+    name = options.name or "faults"
+    if options.report_folder is not None:
+        with writing(options.report_folder):
+            options.report_folder.mkdir(parents=True, exist_ok=True)
+        claim(options.report_folder / f"{name}.md")
     ended = run(_run(schedule, topology, options, _security(options.settings.command_config)))
     command = _replay(schedule, options)
     for line in summary(ended, command):
         typer.echo(line)
     if options.report_folder is not None:
-        name = options.name or "faults"
         for line in write_report(ended, options.report_folder, name, name, command):
             screen(stderr=True).print(line, style="dim", markup=False)
     if not ended.passed:

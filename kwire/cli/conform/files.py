@@ -85,7 +85,7 @@ def _sentence(check: CheckPart | None) -> str:
 
 def report_again(files: Sequence[Path], report: ConformOptions) -> None:
     """Report saved results: one as a run, several as a page. Raises InvalidValue, WrongUsage."""
-    from kwire.cli.conform.run import report_run
+    from kwire.cli.conform.run import report_run, write_file
     from kwire.conform.report.expected import ANY_VERDICT, read_expectations
 
     documents = [read_document(file) for file in files]
@@ -94,7 +94,7 @@ def report_again(files: Sequence[Path], report: ConformOptions) -> None:
             raise WrongUsage("several results make one page: add --html FILE, and no other report.")
         from kwire.conform.report.html_matrix import to_html
 
-        report.html.write_text(to_html(documents), encoding="utf-8")
+        write_file(report.html, to_html(documents).encode())
         return
     expectations = read_expectations(report.expect) if report.expect else ANY_VERDICT
     if report_run(documents[0], expectations, report):

@@ -11,7 +11,7 @@ from kwire.cli.options import argument, flag, option, repeated
 
 
 class ReportNotWritten(CommandFailed):
-    """A file of a report cannot be written; the run itself was printed before."""
+    """A file of a report cannot be written. Standard output has the run alone, if there was one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

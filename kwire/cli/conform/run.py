@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,8 +53,9 @@ class RunUnderWay:
 def run_and_report(address: Address, options: SuiteOptions, report: ConformOptions) -> None:
     """Run the checks, report, and exit: 0, 1, or 130 after Ctrl-C, with what was seen until then.
 
-    Raises BadExpectations, WrongUsage, KwireError.
+    Raises BadExpectations, WrongUsage, KwireError, ReportNotWritten.
     """
+    check_files(report)
     expectations = read_expectations(report.expect) if report.expect else ANY_VERDICT
     started = time.time()
     under_way = RunUnderWay()
@@ -107,20 +109,48 @@ def with_unexpected(document: RunDocument, unexpected: tuple[str, ...]) -> RunDo
 def write_files(document: RunDocument, expectations: Expectations, report: ConformOptions) -> None:
     """Write the files that the options name. Raises ReportNotWritten, MissingExtra."""
     if report.save:
-        _write(report.save, to_json(document))
+        write_file(report.save, to_json(document))
     if report.junit:
         from kwire.conform.report.junit import to_junit
 
-        _write(report.junit, to_junit(document, expectations))
+        write_file(report.junit, to_junit(document, expectations))
     if report.html:
         from kwire.conform.report.html_matrix import to_html
 
-        _write(report.html, to_html([document], [expectations]).encode())
+        write_file(report.html, to_html([document], [expectations]).encode())
 
 
-def _write(path: Path, data: bytes) -> None:
-    try:
+def check_files(report: ConformOptions) -> None:
+    """Raise before a run what write_files would raise after it."""
+    for path in filter(None, (report.save, report.junit, report.html)):
+        claim(path)
+    if report.html:
+        from kwire.conform.report.html_matrix import to_html
+
+        to_html([])
+
+
+def claim(path: Path) -> None:
+    """Raise ReportNotWritten if no file can be written there."""
+    with writing(path):
+        is_new = not os.path.lexists(path)
+        if is_new or path.is_dir() or path.is_file():  # no pipe: its reader would see an end
+            path.open("ab").close()
+        if is_new:
+            path.unlink()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file. Raises ReportNotWritten."""
+    with writing(path):
         path.write_bytes(data)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise ReportNotWritten for a file or folder that cannot be written inside."""
+    try:
+        yield
     except OSError as error:
         raise ReportNotWritten(f"cannot write {path}: {error.strerror}.") from error
 

@@ -44,7 +44,7 @@ def test_the_command_under_a_failure_runs_as_it_is_printed(kwire: Command) -> No
     assert again is not None
     shown = kwire(*shlex.split(again[1]))
     assert shown.out.startswith(f"{ADMIN}  ")
-    assert "the last line \"error  it's\"" in shown.out
+    assert 'the last line "error  it\'s"' in shown.out
 
 
 def test_a_task_that_a_client_cannot_do_is_skipped(kwire: Command) -> None:

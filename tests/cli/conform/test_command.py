@@ -150,6 +150,26 @@ def test_the_files_of_a_run_and_what_is_made_of_them(
     assert kwire("conform", *both).code == 2
 
 
+@pytest.mark.parametrize("option", ["--save", "--junit", "--html"])
+@pytest.mark.parametrize("server", ["127.0.0.1:1", "--client"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(
+    kwire: Command, tmp_path: Path, option: str, server: str
+) -> None:
+    file = tmp_path / "none" / "report"
+    client = ("--exec", "no-such-client {bootstrap}") if server == "--client" else ()
+    run = kwire("conform", server, *client, option, str(file))
+    assert (run.code, run.out) == (1, "")
+    assert run.error == f"cannot write {file}: No such file or directory."
+
+
+def test_a_run_that_does_not_begin_leaves_files_as_they_are(kwire: Command, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("old")
+    run = kwire("conform", "127.0.0.1:1", "--save", str(old), "--html", str(new))
+    assert "cannot connect" in run.error
+    assert (old.read_text(), new.exists()) == ("old", False)
+
+
 def test_expectations_decide_about_the_exit_code(kwire: Command, node: str, tmp_path: Path) -> None:
     file = tmp_path / "expected.yaml"
     file.write_text(f"server: fixed\nchecks: {{{FIRST}: {{verdict: FAIL, why: it is old}}}}")

@@ -36,6 +36,16 @@ def test_wrong_usage_is_said(
     assert said in " ".join(run.err.split())
 
 
+def test_a_folder_that_cannot_be_made_is_refused_before_the_run(
+    kwire: Command, tmp_path: Path
+) -> None:
+    topology = tmp_path / "cluster.yaml"
+    topology.write_text(f"nodes: [{NODE}]")
+    words = ("--faults", "seed=1,minutes=0.01", "--topology", str(topology))
+    run = kwire("conform", *words, "--report", str(topology / "reports"))
+    assert (run.code, run.error) == (1, f"cannot write {topology / 'reports'}: Not a directory.")
+
+
 def topology_of(quorum: BackgroundQuorum, folder: Path) -> Path:
     """Write the topology of one controller; nobody else needs its address."""
     host, _, port = quorum.bootstrap_controllers.partition(":")
