@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kwire.cli.errors import CommandFailed
 from kwire.cli.exit_codes import exit_code
 from kwire.cli.lazy import command_group
 from kwire.cli.options import argument, option, reads_options
@@ -91,7 +92,10 @@ def export(
     with exit_code(output):
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("writing messages", total=len(names()))
-            manifest = export_vectors(folder, lambda: bar.advance(task))
+            try:
+                manifest = export_vectors(folder, lambda: bar.advance(task))
+            except OSError as error:
+                raise CommandFailed(f"cannot write into {folder}: {error.strerror}.") from error
         rows = [{"file": name, "rows": file["rows"]} for name, file in manifest["files"].items()]
         facts = {"folder": str(folder)}
         facts |= {name: manifest[name] for name in ("kwire", "releases", "messages", "versions")}

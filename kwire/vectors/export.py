@@ -49,7 +49,9 @@ def export_vectors(folder: Path, on_message: Callable[[], object] = lambda: None
     if folder.exists() and any(folder.iterdir()):
         raise FolderNotEmpty(f"{folder} is not empty: export into a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}~") as work:
+    # A folder that is there may be a mount point: nothing can be moved into it from beside it.
+    beside = folder if folder.exists() else folder.parent
+    with TemporaryDirectory(dir=beside, prefix=f".{folder.name}~") as work:
         counts = _write_rows(Path(work), on_message)
         manifest = _manifest(counts)
         text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)

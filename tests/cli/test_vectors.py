@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,17 @@ def test_a_folder_that_is_not_empty_is_refused_in_one_sentence(
     assert run.err == f"Error: {tmp_path} is not empty: export into a new folder\n"
     assert kwire("vectors", "export", str(tmp_path), "--json").json["error"] == "FOLDER_NOT_EMPTY"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.usefixtures("one_message")
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_an_export_that_cannot_be_written_names_its_folder(
+    kwire: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(export, "_write_rows", fail)
+    run = kwire("vectors", "export", str(tmp_path))
+    assert run.err == f"Error: cannot write into {tmp_path}: {os.strerror(number)}.\n"
+    assert not [*tmp_path.iterdir()]

@@ -59,6 +59,14 @@ def all_classes() -> list[type[Message]]:
 
 
 @pytest.mark.usefixtures("few_messages")
+def test_an_export_into_a_folder_that_is_there_stays_in_its_file_system(tmp_path: Path) -> None:
+    (tmp_path / "mounted").mkdir()
+    beside: list[list[Path]] = []
+    export_vectors(tmp_path / "mounted", lambda: beside.append([*tmp_path.iterdir()]))
+    assert beside == [[tmp_path / "mounted"]] * len(FEW)
+
+
+@pytest.mark.usefixtures("few_messages")
 def test_two_exports_are_the_same(tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     for folder in ("one", "two"):
