@@ -15,12 +15,14 @@ from kwire.cli.errors import INTERRUPTED, WrongUsage, usage_errors
 from kwire.cli.event_loop import run
 from kwire.cli.output import Output, OutputForm, Table, text_columns
 from kwire.cli.screen import screen
-from kwire.conform.clients.case import ClientCase
+from kwire.conform.clients.case import RECORDS, ClientCase
 from kwire.conform.clients.run_case import (
     CLIENT_LIMIT,
     ClientByHand,
     ClientProgram,
     ClientUnderTest,
+    group_of,
+    topic_of,
 )
 from kwire.conform.clients.suite import ClientRun, run_cases, select_cases
 from kwire.conform.report.client import client_document
@@ -95,10 +97,11 @@ def _run(client: ClientUnderTest, client_run: ClientRun, limit: float) -> bool:
             return True
 
 
-def _announce(case: ClientCase, bootstrap: Address, topic: str) -> None:
+def _announce(case: ClientCase, bootstrap: Address, limit: float) -> None:
     screen(stderr=True).print(
         f"{case.id}: start the client with bootstrap {bootstrap}, task {case.task.value}, "
-        f"topic {topic}. {case.sentence}",
+        f"topic {topic_of(case)}, group {group_of(case)}, {RECORDS} records. kwire waits "
+        f"{limit:g} s. {case.sentence}",
         markup=False,
         highlight=False,
     )

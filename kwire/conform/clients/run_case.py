@@ -66,7 +66,7 @@ class ClientProgram:
             "{bootstrap}": str(nodes.addresses[NODES[0]]),
             "{task}": case.task.value,
             "{topic}": topic_of(case),
-            "{group}": f"group-{case.id.replace('/', '-')}",
+            "{group}": group_of(case),
             "{records}": str(RECORDS),
         }
         words = [_filled(word, values) for word in self.words]
@@ -78,12 +78,12 @@ class ClientProgram:
 
 @dataclass(slots=True, kw_only=True)
 class ClientByHand:
-    """A client that somebody starts for each case. announce: tells them to.
+    """A client that somebody starts for each case. announce: tells them to, and the limit.
 
     The case is over when it has closed its connections, or after `limit` seconds.
     """
 
-    announce: Callable[[ClientCase, Address, str], None]
+    announce: Callable[[ClientCase, Address, float], None]
     limit: float = 600.0
     together: int = 1
     ports: tuple[int, ...] = ANY_PORTS
@@ -91,7 +91,7 @@ class ClientByHand:
     async def do(self, case: ClientCase, nodes: ClientNodes, patience: float) -> None:
         """Say that it is its turn, and wait until it has come and gone."""
         self.ports = tuple(address.port for address in nodes.addresses.values())
-        self.announce(case, nodes.addresses[NODES[0]], topic_of(case))
+        self.announce(case, nodes.addresses[NODES[0]], self.limit)
         with suppress(TimeoutError):
             async with asyncio.timeout(self.limit):
                 await nodes.deserted(_GONE)
@@ -106,6 +106,11 @@ def _filled(word: str, values: dict[str, str]) -> str:
 def topic_of(case: ClientCase) -> str:
     """Return the name of a case's topic."""
     return f"topic-{case.id.replace('/', '-')}"
+
+
+def group_of(case: ClientCase) -> str:
+    """Return the name of a case's group, which is the transactional id, too."""
+    return f"group-{case.id.replace('/', '-')}"
 
 
 def cluster_of(case: ClientCase, nodes: ClientNodes) -> Cluster:
@@ -177,7 +182,7 @@ def _demand_support(play: Play) -> None:
     program = play.program
     if program is not None and program.exit_code == UNSUPPORTED:
         told = [line for line in program.lines if line.startswith("unsupported")]
-        reason = told[0].removeprefix("unsupported").strip() if told else ""
+        reason = told[0].removeprefix("unsupported").strip(" :") if told else ""
         raise Skipped(f"the client cannot do it{f': {reason}' if reason else ''}")
 
 

@@ -47,8 +47,9 @@ def test_the_command_under_a_failure_runs_as_it_is_printed(kwire: Command) -> No
     assert 'the last line "error  it\'s"' in shown.out
 
 
-def test_a_task_that_a_client_cannot_do_is_skipped(kwire: Command) -> None:
-    command = "sh -c 'echo unsupported no transactions; exit 77' {bootstrap}"
+@pytest.mark.parametrize("word", ["unsupported", "unsupported:"])
+def test_a_task_that_a_client_cannot_do_is_skipped(kwire: Command, word: str) -> None:
+    command = f"sh -c 'echo {word} no transactions; exit 77' {{bootstrap}}"
     run = kwire("conform", "--client", "--exec", command, "client/start/6")
     assert "SKIPPED the client cannot do it: no transactions: client/start/6" in run.out
     assert "Nothing was checked: every check was skipped." in run.err
@@ -112,6 +113,8 @@ def test_a_client_that_is_started_by_hand() -> None:
 def test_the_command_under_a_failure_by_hand_waits_again(kwire: Command) -> None:
     run = kwire("conform", "--client", "--wait", "--patience", "0.1", ADMIN)
     assert f"kwire conform --client --wait --hex {ADMIN}" in run.out, run.out
+    assert "topic topic-client-start-7, group group-client-start-7, 3 records" in run.err
+    assert "kwire waits 0.1 s" in run.err
 
 
 def test_ctrl_c_ends_the_client_too(tmp_path: Path) -> None:
