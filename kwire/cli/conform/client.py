@@ -47,6 +47,7 @@ def check_client(options: ConformOptions) -> None:
     started = time.time()
     client_run = ClientRun(cases=cases)
     is_stopped = _run(client, client_run, options.time_limit or RUN_LIMIT)
+    client_run.seconds = client_run.seconds or time.time() - started  # it was stopped
     command = options.execute or BY_HAND
     document = client_document(client_run, command, name=options.name or "", started=started)
     if options.hex_id:

@@ -30,7 +30,8 @@ def conform(options: ConformOptions) -> None:
     Each check has an id, a sentence and its source. PASS, INFO, SKIPPED; DIFFERS: legal, unlike
     Apache Kafka; FAIL; DIED: the server is gone. Exit code 1 for FAIL and DIED, and if all checks
     were SKIPPED; with --expect for whatever is not as expected. Topics and groups named
-    kwire-conform-* are created, and removed.
+    kwire-conform-* are created, and removed. A server to try: `kwire demo --keep --ports 9093`.
+    docs/conformance/expectations has files for --expect of what Kafka's releases are known for.
 
     \b
     kwire conform localhost:9092
@@ -181,7 +182,10 @@ def _offline(options: ConformOptions) -> None:
         elif options.list_checks:
             files.list_checks(options.words, as_json=options.as_json)
         elif options.words:
-            raise WrongUsage("--explain, --kip, --diff and --from ask no server: no words.")
+            words = " ".join(options.words)
+            raise WrongUsage(
+                f"--explain, --kip, --diff and --from ask no server: leave out {words}."
+            )
         elif options.explain is not None:
             explain.explain(options.explain)
         elif options.kip is not None:

@@ -25,7 +25,7 @@ from kwire.conform.vocabulary import ConformanceVerdict
 from kwire.net.address import Address
 from kwire.text.untrusted import harmless
 
-STOPPED = "stopped with Ctrl-C"
+STOPPED = "stopped with Ctrl-C or SIGTERM"
 
 
 @dataclass(kw_only=True)

@@ -124,8 +124,10 @@ def test_ctrl_c_ends_the_client_too(tmp_path: Path) -> None:
     with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as running:
         while not pid.exists() or not pid.read_text().strip():
             sleep(0.05)
+        sleep(0.1)
         running.send_signal(signal.SIGINT)
         out, _ = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert "The run ended early: stopped with Ctrl-C." in out
+    assert "The run ended early: stopped with Ctrl-C or SIGTERM." in out
+    assert re.search(r"^1 check in (?!0\.0 s)", out, re.M)
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()

@@ -80,7 +80,7 @@ def test_the_sentences_of_a_kip_are_a_page(kwire: Command, tmp_path: Path) -> No
         (["--explain", "client/bootstrap"], "no case is called 'client/bootstrap'"),
         (["--kip", "1"], "no check is of KIP-1"),
         (["--kip", "853", "--list"], "exclude each other"),
-        (["localhost:9092", "--kip", "853"], "ask no server"),
+        (["localhost:9092", "--kip", "853"], "ask no server: leave out localhost:9092."),
     ],
 )
 def test_what_cannot_be_explained(kwire: Command, words: list[str], reason: str) -> None:
