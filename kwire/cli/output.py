@@ -71,6 +71,7 @@ class Column:
 
     key: of the value in a row and in JSON, in camelCase. title: by default the key in Kafka's
     spelling, LogEndOffset. wide: True to leave it out of `-o table`. right: True for numbers.
+    whole: True for names to copy, which do not break unless they take more than half the screen.
     text: formats the value for a screen; JSON, YAML and TSV have the exact value. instead: returns
     the text of a cell that the value alone does not give, such as (hidden); empty for other rows.
     """
@@ -79,6 +80,7 @@ class Column:
     title: str = ""
     wide: bool = False
     right: bool = False
+    whole: bool = False
     text: Callable[[Any], str] = cell_text
     instead: Callable[[Mapping[str, Any]], str] | None = None
 
@@ -268,7 +270,12 @@ class Output:
             _write(_records(cells, shown))
             return
         right = [column.heading for column in shown if column.right]
-        drawn = table_of(*(column.heading for column in shown), right=right)
+        whole = [
+            column.heading
+            for column, texts in zip(shown, zip(*cells, strict=True), strict=True)
+            if column.whole and 2 * max(map(len, texts)) <= console.width
+        ]
+        drawn = table_of(*(column.heading for column in shown), right=right, whole=whole)
         for line, row in zip(cells, table.rows, strict=True):
             drawn.add_row(*line, style="red" if row.get("error") else "")
         console.print(drawn)

@@ -36,8 +36,8 @@ def is_pipe() -> bool:
     return not sys.stdout.isatty() and not forced
 
 
-def table_of(*names: str, right: Container[str] = ()) -> Table:
-    """Return a table of these columns, those of `right` flush right.
+def table_of(*names: str, right: Container[str] = (), whole: Container[str] = ()) -> Table:
+    """Return a table of these columns, those of `right` flush right, those of `whole` unbroken.
 
     What is too long for its column goes on in the next line: nothing is cut off.
     """
@@ -46,7 +46,7 @@ def table_of(*names: str, right: Container[str] = ()) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in names:
         justify: Literal["left", "right"] = "right" if name in right else "left"
-        table.add_column(name, justify=justify, overflow="fold")
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name in whole)
     return table
 
 

@@ -37,6 +37,17 @@ def printed(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
 
 
+@pytest.mark.parametrize(("name", "breaks"), [("n" * 30, False), ("n" * 50, True)])
+def test_names_to_copy_break_only_where_they_leave_no_room(
+    capsys: pytest.CaptureFixture[str], name: str, breaks: bool
+) -> None:
+    columns = [Column(key="id", whole=True), Column(key="text")]
+    Output().show(Table("rows", columns, [{"id": name, "text": "a word and another " * 9}]))
+    text = printed(capsys)
+    assert all(len(line) <= 60 for line in text)
+    assert (name not in text[1]) == breaks
+
+
 @pytest.mark.parametrize(("width", "lines"), [(60, 5), (80, 3), (120, 2)])
 def test_replicas_have_a_line_each_or_two(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, lines: int

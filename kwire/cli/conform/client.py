@@ -13,7 +13,7 @@ from kwire.cli.conform.options import ConformOptions
 from kwire.cli.conform.run import STOPPED, check_files, progress, report_run
 from kwire.cli.errors import INTERRUPTED, WrongUsage, usage_errors
 from kwire.cli.event_loop import run
-from kwire.cli.output import Output, OutputForm, Table, text_columns
+from kwire.cli.output import Column, Output, OutputForm, Table, text_columns
 from kwire.cli.screen import screen
 from kwire.conform.clients.case import RECORDS, ClientCase
 from kwire.conform.clients.run_case import (
@@ -110,7 +110,7 @@ def _announce(case: ClientCase, bootstrap: Address, limit: float) -> None:
 
 def list_cases(ids: Sequence[str], *, as_json: bool) -> None:
     """Print cases with their tasks, sentences and sources. Raises InvalidValue."""
-    columns = text_columns("id", "task", "sentence", "source")
+    columns = [Column(key="id", whole=True), *text_columns("task", "sentence", "source")]
     rows = [
         {
             "id": case.id,

@@ -24,13 +24,16 @@ from kwire.text.untrusted import harmless
 
 def list_checks(ids: Sequence[str], *, as_json: bool) -> None:
     """Print checks with their needs, sentences and sources. Raises InvalidValue."""
+    rows = [_row(check) for check in select(ids)]
     columns = [
-        *text_columns("id", "role", "needs", "sentence", "source"),
+        Column(key="id", whole=True),
+        *(Column(key=key, wide=not any(row[key] for row in rows)) for key in ("role", "needs")),
+        *text_columns("sentence", "source"),
         *(Column(key=key, wide=True) for key in ("class", "since", "address")),
         Column(key="family", wide=True),
     ]
     form = OutputForm.JSON if as_json else OutputForm.TABLE
-    Output(form).show(Table("checks", columns, [_row(check) for check in select(ids)]))
+    Output(form).show(Table("checks", columns, rows))
 
 
 def _row(check: Check) -> dict[str, Any]:

@@ -75,6 +75,9 @@ def test_the_list_has_sentences_and_sources(kwire: Command) -> None:
     assert rows[0]["source"].startswith("KIP-511")
     assert all(row["sentence"].endswith(".") for row in rows)
     assert "versions/kip-511/1" in kwire("conform", "--list").out
+    heading = kwire("conform", "--list", "versions/kip-511").out.splitlines()[0]
+    assert heading.split() == ["Id", "Sentence", "Source"]
+    assert kwire("conform", "--list", "login").out.split()[:2] == ["Id", "Needs"]
 
 
 @pytest.mark.parametrize(
