@@ -37,9 +37,11 @@ def test_the_example_of_expectations_is_read(tmp_path: Path) -> None:
     assert read_expectations(file).server == "Apache Kafka 4.3.1"
 
 
-def test_the_options_on_the_page_are_those_of_the_command() -> None:
+def test_the_options_on_the_page_are_those_of_its_commands() -> None:
     group = typer.main.get_command(app)
-    command = group.get_command(typer.Context(group), "conform")  # type: ignore[attr-defined]
-    known = {"--help", *(flag for parameter in command.params for flag in parameter.opts)}
+    known = {"--help"}
+    for name in ("conform", "demo"):
+        command = group.get_command(typer.Context(group), name)  # type: ignore[attr-defined]
+        known |= {flag for parameter in command.params for flag in parameter.opts}
     named = set(re.findall(r"(?<![\w-])--(?!kwire)[a-z][a-z-]+", PAGE))
     assert named <= known
