@@ -174,13 +174,14 @@ class _RunState:
         waiting = list(reversed(checks))
         running: dict[asyncio.Task[CheckResult], Check] = {}
         try:
-            suspect = False
+            draining = False
             while waiting or running:
-                while waiting and len(running) < TOGETHER and not suspect:
+                while waiting and len(running) < TOGETHER and not draining:
                     check = waiting.pop()
                     # 6.
                     running[asyncio.create_task(self.run(check))] = check
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                suspect = draining
                 for task in done:
                     check, result = running.pop(task), task.result()
                     self.ended(check)
@@ -188,9 +189,9 @@ class _RunState:
                     suspect = suspect or result.is_suspect
                 if suspect and not running:
                     await self.look()
-                    suspect = False
-                elif suspect:
-                    suspect = not await self.answers_on()
+                    draining = False
+                elif suspect and not draining:
+                    draining = not await self.answers_on()
         finally:
             for task in running:
                 task.cancel()

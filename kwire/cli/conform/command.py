@@ -80,11 +80,7 @@ def _run(address: Address, suite: SuiteOptions, options: ConformOptions) -> None
             check_bytes.show(address, suite, options.hex_id, as_json=options.as_json)
         else:
             run.run_and_report(address, suite, options)
-    except (
-        typer.Exit,
-        WrongUsage,
-        ReportNotWritten,
-    ):  # the last: standard output has a run, or nothing
+    except (typer.Exit, WrongUsage, ReportNotWritten):  # the last: a run is printed, or nothing
         raise
     except Exception as error:
         if is_wrong_value(error):

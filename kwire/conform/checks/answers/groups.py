@@ -73,7 +73,9 @@ async def _(server: Server) -> None:
 async def _(server: Server) -> None:
     """OffsetFetch answers each partition once, as it was committed, from v1 on."""
     offsets = await new_offsets(server, partitions=2)
-    expect_error(await offsets.commit_partitions(_OFFSET, *BOTH, metadata=_METADATA), 0)
+    expect_error(
+        await offsets.commit_partitions(_OFFSET, *BOTH, metadata=_METADATA), ErrorCode.NONE
+    )
     group, name = {"group_id": offsets.group}, {"name": offsets.topic}
     own = {**name, "topic_id": offsets.topic_id}
     asked = {"partition_indexes": BOTH}
