@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import Any, Self
-from uuid import UUID
 
 from kwire.codec.declaration import Group
 from kwire.codec.fields import StructClass
-from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
+from kwire.proxy.flows import subjects
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.effort import Effort
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.peers import node_of_request
 from kwire.proxy.flows.walk import RouteStep, along, route
-from kwire.text.ids import uuid_text
-
-_TOPIC_FIELDS = frozenset({"topic", "topic_name", "topic_id", "id"})
 
 
 @dataclass(eq=False)
@@ -77,12 +73,26 @@ class MatchTarget:
     @cached_property
     def topics(self) -> frozenset[str]:
         """Names and ids of topics in either message."""
-        values = (
-            value
-            for _, body in self.bodies
-            for value in along(body, _topic_route(type(body)), self.effort.look)
-        )
-        return frozenset(text for value in values for text in _topics(value) if text)
+        return self._subjects(subjects.topics)
+
+    @cached_property
+    def partitions(self) -> frozenset[str]:
+        """Partitions in either message, as `orders-3`, with the topic's name or id."""
+        return self._subjects(subjects.partitions)
+
+    @cached_property
+    def groups(self) -> frozenset[str]:
+        """Ids of groups in either message."""
+        return self._subjects(subjects.groups)
+
+    @cached_property
+    def transactions(self) -> frozenset[str]:
+        """Transactional ids, and producer ids as text, in either message."""
+        return self._subjects(subjects.transactions) | self._subjects(subjects.producers)
+
+    def _subjects(self, find: Callable[[Group, subjects.Look], Iterator[Any]]) -> frozenset[str]:
+        bodies = (body for _, body in self.bodies)
+        return frozenset(str(value) for body in bodies for value in find(body, self.effort.look))
 
     def values(self, path: str) -> Iterator[Any]:
         """Yield the values of fields whose path is, or ends in, this one; indices are left out."""
@@ -98,22 +108,3 @@ def _field_route(kind: StructClass, root: str, path: str) -> tuple[RouteStep, ..
 @cache
 def _error_route(kind: StructClass) -> tuple[RouteStep, ...]:
     return route(kind, lambda path: path.endswith("error_code"))
-
-
-@cache
-def _topic_route(kind: StructClass) -> tuple[RouteStep, ...]:
-    return route(kind, _is_of_topic)
-
-
-def _is_of_topic(path: str) -> bool:
-    name = path.rpartition(".")[2]
-    return name in _TOPIC_FIELDS or (name == "name" and "topic" in path)
-
-
-def _topics(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, UUID):
-        yield uuid_text(value)
-        if value == METADATA_TOPIC_ID:
-            yield METADATA_TOPIC

@@ -211,16 +211,21 @@ def _amount(
     return COMPARE[match[1] or ">="], float(match[2]) * units[match[3].lower()]
 
 
-def _topic(text: str) -> TermTest:
-    glob = Glob(text)
+def _subject(kind: str) -> Callable[[str], TermTest]:
+    """Return the term of an attribute of MatchTarget: `topics`, `groups` and their like."""
 
-    def test(target: MatchTarget) -> bool:
-        if glob.is_plain:
-            return any(text in layer.topics for layer in target.layers)
-        topics = (topic for layer in target.layers for topic in layer.topics)
-        return any(fits(glob, topic, target.effort) for topic in topics)
+    def term(text: str) -> TermTest:
+        glob = Glob(text)
 
-    return TermTest(test, _depends, cost=0 if glob.is_plain else LOOK + glob.cost)
+        def test(target: MatchTarget) -> bool:
+            if glob.is_plain:
+                return any(text in getattr(layer, kind) for layer in target.layers)
+            names = (name for layer in target.layers for name in getattr(layer, kind))
+            return any(fits(glob, name, target.effort) for name in names)
+
+        return TermTest(test, _depends, cost=0 if glob.is_plain else LOOK + glob.cost)
+
+    return term
 
 
 TERMS: dict[str, Callable[[str], TermTest]] = {
@@ -233,7 +238,10 @@ TERMS: dict[str, Callable[[str], TermTest]] = {
     "~to": _to,
     "~err": _error,
     "~lat": _latency,
-    "~topic": _topic,
+    "~topic": _subject("topics"),
+    "~partition": _subject("partitions"),
+    "~group": _subject("groups"),
+    "~transaction": _subject("transactions"),
     "~size": _size,
 }
 
