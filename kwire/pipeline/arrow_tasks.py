@@ -9,19 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 RecordBatches = Iterable[pa.RecordBatch]
 
 
 def map_batches(
-    rows: DataFrame, function: Callable[[RecordBatches], RecordBatches], schema: StructType | str
+    rows: DataFrame, function: Callable[[RecordBatches], RecordBatches], schema: pa.Schema | str
 ) -> DataFrame:
     """Return the rows that a function makes of the batches of each task."""
-    return rows.mapInArrow(partial(_run, function), schema)
+    from kwire.pipeline.spark_columns import spark_schema  # captures are read without Spark, too
+
+    columns = schema if isinstance(schema, str) else spark_schema(schema)
+    return rows.mapInArrow(partial(_run, function), columns)
 
 
 def _run(

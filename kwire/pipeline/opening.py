@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
 from deltalake import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import StringType, StructType
 
 from kwire.errors import LocalError
-from kwire.pipeline.columns import column, lookup
+from kwire.pipeline.columns import doc_of
 from kwire.pipeline.reading.rows import read_files
-from kwire.pipeline.schemas import PARTITIONED, TABLES
+from kwire.pipeline.schemas import CLUSTER_ID, PARTITIONED, TABLES
+from kwire.pipeline.spark_columns import lookup, spark_schema
 from kwire.pipeline.store.delta import open_table
 from kwire.pipeline.store.files import INGESTED
 from kwire.pipeline.store.ledger import SOURCES, Ledger
 from kwire.pipeline.store.location import Location, is_local, of_hadoop
-
-CLUSTER_ID = column("cluster_id", StringType(), "the cluster that the row is of")
-
 
 FEW = 32
 """Recordings and logs whose clusters are looked up one by one in a query."""
@@ -93,7 +91,7 @@ def opened(spark: SparkSession, ledger: Ledger, name: str) -> DataFrame:
     It has no rows if it is not there.
     """
     table = open_table(ledger.location, name)
-    return spark.createDataFrame([], TABLES[name]) if table is None else _rows(spark, name, table)
+    return _rows(spark, name, table)
 
 
 def needed(tables: dict[str, DataFrame], name: str, folder: str) -> DataFrame:
@@ -136,16 +134,16 @@ def with_clusters(rows: DataFrame, clusters: Mapping[str, str]) -> DataFrame:
     return named.select(*columns, *([] if CLUSTER_ID.name in rows.columns else [cluster]))
 
 
-_META: dict[str, Any] = CLUSTER_ID.metadata
+_META = {"comment": doc_of(CLUSTER_ID)}
 
 
-def _rows(spark: SparkSession, name: str, table: DeltaTable) -> DataFrame:
-    schema: StructType = TABLES[name]
-    files = table.file_uris()
-    if not files:
+def _rows(spark: SparkSession, name: str, table: DeltaTable | None) -> DataFrame:
+    schema = spark_schema(TABLES[name])
+    files = [] if table is None else table.file_uris()
+    if table is None or not files:
         return spark.createDataFrame([], schema)
     if not has_file_system(spark, table.table_uri):
-        return _read_in_python(spark, files, schema)
+        return _read_in_python(spark, files, TABLES[name])
     # basePath: `date` and `hour` are in the paths of files, not in them.
     base = of_hadoop(table.table_uri).removeprefix("file://")
     paths = [of_hadoop(path) for path in files]
@@ -166,9 +164,9 @@ def has_file_system(spark: SparkSession, url: str) -> bool:
     return True
 
 
-def _read_in_python(spark: SparkSession, files: list[str], schema: StructType) -> DataFrame:
+def _read_in_python(spark: SparkSession, files: list[str], schema: pa.Schema) -> DataFrame:
     """Read files in tasks of Python; `date` and `hour`, which are in no file, are those of `at`."""
-    inside = StructType([field for field in schema if field.name not in PARTITIONED])
+    inside = pa.schema([field for field in schema if field.name not in PARTITIONED])
     rows = read_files(spark, files, inside)
     if set(PARTITIONED) <= set(schema.names):
         rows = rows.withColumns({"date": f.to_date("at"), "hour": f.hour("at")})

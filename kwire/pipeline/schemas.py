@@ -11,35 +11,18 @@ from __future__ import annotations
 from functools import cache
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DateType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
 
-from kwire.pipeline.columns import column
+from kwire.pipeline.columns import column, list_of
 from kwire.pipeline.typed import message_columns, record_columns
 
-TEXT, INT, LONG, BOOL, TIME = (
-    StringType(),
-    IntegerType(),
-    LongType(),
-    BooleanType(),
-    TimestampType(),
+TEXT, INT, LONG, BOOL, BYTES, REAL, DATE = (
+    *(pa.string(), pa.int32(), pa.int64(), pa.bool_(), pa.binary(), pa.float64(), pa.date32()),
 )
-TEXTS, INTS = ArrayType(TEXT), ArrayType(INT)
+TIME = pa.timestamp("us", "UTC")
+TEXTS, INTS = list_of(TEXT), list_of(INT)
 
-ERRORS = ArrayType(
-    StructType(
+ERRORS = list_of(
+    pa.struct(
         [
             column("path", TEXT, "of the field, as `topics[0].partitions[1].error_code`"),
             column("code", INT, "as on the wire"),
@@ -50,8 +33,8 @@ ERRORS = ArrayType(
 )
 """Error codes other than 0, at every level of a response."""
 
-VOTERS = ArrayType(
-    StructType(
+VOTERS = list_of(
+    pa.struct(
         [
             column("id", INT, "node id"),
             column("directory_id", TEXT, "null where the quorum is static"),
@@ -61,8 +44,8 @@ VOTERS = ArrayType(
 )
 """A voter set (KIP-853)."""
 
-TOPICS = ArrayType(
-    StructType(
+TOPICS = list_of(
+    pa.struct(
         [
             column("topic", TEXT, "its name; null where the message has the id alone"),
             column("topic_id", TEXT, "in Kafka's text; null where the message has the name alone"),
@@ -73,7 +56,7 @@ TOPICS = ArrayType(
 """Record batches by topic, of a Produce request or a Fetch response."""
 
 WHEN = [
-    column("date", DateType(), "of `at`, UTC; a partition of the table"),
+    column("date", DATE, "of `at`, UTC; a partition of the table"),
     column("hour", INT, "of `at`, UTC; a partition of the table"),
 ]
 
@@ -81,6 +64,9 @@ PARTITIONED = ("date", "hour")
 """The columns that are not in the files of a table: they are in the names of its folders."""
 
 INGEST = column("ingest", TEXT, "id of the ingest that wrote the row, as in `sources`")
+
+CLUSTER_ID = column("cluster_id", TEXT, "the cluster that the row is of")
+"""The column that rows get when they are read: that of their recording, or log, in `sources`."""
 
 ADDED = (INGEST.name, *PARTITIONED)
 """The columns that no task makes: they come to its rows when these are written."""
@@ -106,11 +92,11 @@ API = [
 ]
 
 
-def _table(*columns: StructField | list[StructField]) -> StructType:
-    flat: list[StructField] = []
+def _table(*columns: pa.Field | list[pa.Field]) -> pa.Schema:
+    flat: list[pa.Field] = []
     for item in columns:
         flat += item if isinstance(item, list) else [item]
-    return StructType([*flat, INGEST, *WHEN])
+    return pa.schema([*flat, INGEST, *WHEN])
 
 
 FRAMES = _table(
@@ -150,7 +136,7 @@ CALLS = _table(
     API,
     column("correlation_id", INT, "as on the wire"),
     column("outcome", TEXT, "`ANSWERED`, `NO_RESPONSE`, `LOST`, `PENDING`, `ORPHAN`: no request"),
-    column("latency_ms", DoubleType(), "from the request's head to the response's"),
+    column("latency_ms", REAL, "from the request's head to the response's"),
     column("max_wait_ms", INT, "how long a fetch may wait for records: its latency is no load"),
     column("request_size", LONG, "bytes on the wire"),
     column("response_size", LONG, "bytes on the wire"),
@@ -193,8 +179,8 @@ RECORDS = _table(
     column("type", INT, "record type, or type of control record"),
     column("name", TEXT, "`PartitionRecord`, `VotersRecord`; null where no schema has the type"),
     column("version", INT, "of the record"),
-    column("key", BinaryType(), "of a control record"),
-    column("value", BinaryType(), "as it stands in the batch"),
+    column("key", BYTES, "of a control record"),
+    column("value", BYTES, "as it stands in the batch"),
     column("error", TEXT, "why it does not decode"),
     column("identical", BOOL, "whether it encodes to the very bytes again; null unless decoded"),
     record_columns(),
@@ -265,7 +251,7 @@ VERDICTS = _table(
 )
 """A row for every thing that was checked, with the columns of its frame or of its record."""
 
-SOURCES = StructType(
+SOURCES = pa.schema(
     [
         column("ingest", TEXT, "id of the ingest, or of the batch of a stream, that brought it"),
         column("ingested_at", TIME, "when it was committed"),
@@ -297,7 +283,7 @@ SOURCES = StructType(
 Between two stretches of one recording there is a gap: a second or more of events that are missing.
 """
 
-TABLES: dict[str, StructType] = {
+TABLES: dict[str, pa.Schema] = {
     "frames": FRAMES,
     "calls": CALLS,
     "messages": MESSAGES,
@@ -314,19 +300,18 @@ OF_LOGS = ("records", "quorum", "partitions", "verdicts")
 """The tables that captures, and metadata logs, have rows in."""
 
 
-def made_columns(table: StructType) -> StructType:
+def made_columns(table: pa.Schema) -> pa.Schema:
     """Return the columns of a table that tasks make."""
-    return StructType([field for field in table if field.name not in ADDED])
+    return pa.schema([field for field in table if field.name not in ADDED])
 
 
 @cache
 def arrow_schema_of(table: str) -> pa.Schema:
-    """Return the columns that tasks make for a table in Arrow's types."""
-    return to_arrow_schema(SOURCES if table == "sources" else made_columns(TABLES[table]))
+    """Return the columns that tasks make for a table."""
+    return SOURCES if table == "sources" else made_columns(TABLES[table])
 
 
 @cache
 def file_schema_of(table: str) -> pa.Schema:
-    """Return the columns of the files of a table in Arrow's types."""
-    fields = [field for field in TABLES[table] if field.name not in PARTITIONED]
-    return to_arrow_schema(StructType(fields))
+    """Return the columns of the files of a table."""
+    return pa.schema([field for field in TABLES[table] if field.name not in PARTITIONED])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyspark.sql.types import StructField
+import pyarrow as pa
 
 from kwire import message
 from kwire.batches.control_records import ControlRecordType
@@ -58,13 +58,13 @@ def column_name(message_name: str) -> str:
     return snake(message_name.removesuffix("Record").removesuffix("Message"))
 
 
-def message_columns() -> list[StructField]:
+def message_columns() -> list[pa.Field]:
     """Return a struct column for the request and one for the response of each typed API."""
     names = [f"{APIS[key]}{side}" for key in TYPED_APIS for side in ("Request", "Response")]
     return [_column(name, snake(name)) for name in names]
 
 
-def record_columns() -> list[StructField]:
+def record_columns() -> list[pa.Field]:
     """Return a struct column for each record of the metadata log, then for each control record.
 
     A record without fields has none: its type says all.
@@ -73,7 +73,7 @@ def record_columns() -> list[StructField]:
     return [_column(name, column_name(name)) for name in names if message(name).fields]
 
 
-def _column(name: str, as_: str) -> StructField:
+def _column(name: str, as_: str) -> pa.Field:
     return column(as_, struct_of(message(name)), f"where it is {_article(name)} {name}")
 
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from kwire.capture import CaptureRecord, Damage, RecordEncoder
 from kwire.capture.reading import Block, read_capture
+from kwire.pipeline import decoding
 from kwire.pipeline.reading.blocks import PARTS, BlockReader
 from kwire.pipeline.reading.captured import captured_batches, read_captured
 from kwire.pipeline.reading.planning import plan
 from kwire.pipeline.reading.storage import CAPTURED, find
 from tests.support.capture.capture_records import record, write
-from tests.support.pipeline.captured_rows import SCHEMA
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 RECORDS = st.builds(
@@ -41,14 +41,14 @@ def block(records: list[CaptureRecord]) -> Block:
 @settings(max_examples=200)
 @given(st.lists(RECORDS, min_size=1, max_size=20))
 def test_all_that_a_recorder_writes_is_read(records: list[CaptureRecord]) -> None:
-    reader = BlockReader(SCHEMA, "night.avro")
+    reader = BlockReader(decoding.CAPTURED, "night.avro")
     for _ in range(2):  # parts that are met for the first time, and again
         assert reader.read(block(records))
         assert [reader.take()] == list(captured_batches(records, "night.avro"))
 
 
 def test_parts_do_not_pile_up() -> None:
-    reader = BlockReader(SCHEMA, "night.avro")
+    reader = BlockReader(decoding.CAPTURED, "night.avro")
     for first in range(0, 3 * PARTS, PARTS):
         clients = [record(client_id=f"{first + number}") for number in range(PARTS)]
         assert reader.read(block(clients))
@@ -62,7 +62,7 @@ def test_nothing_of_an_odd_block_is_read(place: int) -> None:
     good = block([record(event) for event in range(3)])
     data = bytearray(good.data)
     data[place] ^= 0x41
-    reader = BlockReader(SCHEMA, "night.avro")
+    reader = BlockReader(decoding.CAPTURED, "night.avro")
     assert not reader.read(Block(offset=0, end=good.end, count=3, data=bytes(data)))
     assert not reader.read(Block(offset=0, end=good.end, count=2, data=good.data))
     assert not reader.read(Block(offset=0, end=good.end, count=4, data=good.data))

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kwire.pipeline.decoding import arrow_schema, decode_batch, decode_batches
+from kwire.pipeline.decoding import DECODED, decode_batch, decode_batches
 from kwire.pipeline.frame import STATUSES
 from tests.support.pipeline.captured_rows import batch, row, vote
 
@@ -33,7 +33,7 @@ def test_no_row_is_lost_and_none_raises(
         for event, (frame, size, key, version, kind) in enumerate(frames)
     ]
     decoded = decode_batch(batch(rows))
-    assert decoded.schema == arrow_schema()
+    assert decoded.schema == DECODED
     assert decoded.column("event").to_pylist() == list(range(len(rows)))
     for entry in decoded.to_pylist():
         assert (entry["status"] is None) is (entry["kind"] == "NOTICE")

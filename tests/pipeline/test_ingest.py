@@ -11,7 +11,6 @@ import pytest
 from deltalake import DeltaTable, Schema, write_deltalake
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, StructField, StructType
 
 from kwire.batches.building import build_batch
 from kwire.batches.control_records import quorum_record
@@ -19,11 +18,13 @@ from kwire.capture import Damage, captures_at, read_capture
 from kwire.logdir.names import METADATA_FOLDER
 from kwire.messages.data.leader_change_message import LeaderChangeMessage
 from kwire.messages.index import APIS
+from kwire.pipeline.columns import list_of
 from kwire.pipeline.ingest import ingest
 from kwire.pipeline.opening import open_tables
 from kwire.pipeline.repeated import AlreadyThere
 from kwire.pipeline.schemas import ERRORS, OF_CAPTURES, TABLES
 from kwire.pipeline.session import BATCH_ROWS
+from kwire.pipeline.spark_columns import spark_schema
 from kwire.pipeline.streaming.captures import captures as followed
 from kwire.pipeline.streaming.captures import empty_captures
 from kwire.pipeline.streaming.job import stream
@@ -56,7 +57,7 @@ def test_tables_have_the_columns_that_are_documented(tables: Tables) -> None:
         for name in TABLES
     }
     assert {name: table.schema.simpleString() for name, table in found.items()} == {
-        name: schema.simpleString() for name, schema in TABLES.items()
+        name: spark_schema(schema).simpleString() for name, schema in TABLES.items()
     }
 
 
@@ -346,11 +347,10 @@ def test_a_table_takes_rows_of_older_columns(spark: SparkSession, tmp_path: Path
     write(tmp_path / "night.avro", [record(event) for event in range(3)])
     output = str(tmp_path / "tables")
     older = [field for field in TABLES["frames"] if field.name not in ("text", "topics")]
-    assert isinstance(ERRORS.elementType, StructType)
-    shorter = StructType([field for field in ERRORS.elementType if field.name != "code"])
+    shorter = pa.struct([field for field in ERRORS.value_type if field.name != "code"])
     names = [field.name for field in older]
-    older[names.index("errors")] = StructField("errors", ArrayType(shorter))
-    schema = Schema.from_json(StructType(older).json())
+    older[names.index("errors")] = pa.field("errors", list_of(shorter))
+    schema = Schema.from_arrow(pa.schema(older))
     made = DeltaTable.create(f"{output}/frames", schema, partition_by=["date", "hour"])
     row = {"capture": ["old"], "event": [1], "at": [datetime(2026, 1, 1, tzinfo=UTC)]}
     dated = row | {"date": [date(2026, 1, 1)], "hour": [0]}

@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 
 from kwire.error_codes import ErrorCode
 from kwire.pipeline.analyses.clusters import CLUSTER
-from kwire.pipeline.columns import lookup
+from kwire.pipeline.spark_columns import lookup
 from kwire.pipeline.tables.calls import KEY
 
 CODES = r'"(?:partition_)?error_code"\s*:\s*(-?\d+)'

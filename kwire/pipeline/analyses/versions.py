@@ -7,7 +7,7 @@ from pyspark.sql import functions as f
 
 from kwire.capture.client_versions import SINCE_KAFKA_4
 from kwire.pipeline.analyses.clusters import CLUSTER
-from kwire.pipeline.columns import lookup
+from kwire.pipeline.spark_columns import lookup
 
 
 def versions(calls: DataFrame) -> DataFrame:

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from kwire.pipeline.analyses.clusters import CLUSTER, join
-from kwire.pipeline.columns import lookup
+from kwire.pipeline.spark_columns import lookup
 
 ASKED = {"ADD_VOTER": "ADDED", "REMOVE_VOTER": "REMOVED", "UPDATE_VOTER": "UPDATED"}
 RECORD = (CLUSTER, "offset", "epoch")

@@ -16,6 +16,7 @@ from pyspark.sql import functions as f
 
 from kwire.capture.schema import SCHEMA, SINCE
 from kwire.pipeline.decoding import CAPTURED
+from kwire.pipeline.spark_columns import spark_schema
 from kwire.pipeline.store.location import absolute
 
 
@@ -24,7 +25,9 @@ def read_avro(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     reader = spark.read.format("avro").option("avroSchema", json.dumps(_reader_schema()))
     rows = reader.option("pathGlobFilter", "*.avro").load([absolute(path) for path in paths])
     with_file = rows.withColumn("file", f.col("_metadata.file_path"))
-    return with_file.select([f.col(field.name).cast(field.dataType) for field in CAPTURED])
+    return with_file.select(
+        [f.col(field.name).cast(field.dataType) for field in spark_schema(CAPTURED)]
+    )
 
 
 def _reader_schema() -> dict[str, Any]:

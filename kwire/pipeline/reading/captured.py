@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Any, cast
 from uuid import UUID
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
+import pyarrow.compute as pc
 
 from kwire.capture import NOTICE, CaptureRecord, Damage
 from kwire.capture.encoding import RecordDecoder
@@ -80,7 +79,7 @@ def captured_batches(
 def _capture_batches(part: Slice) -> Iterator[pa.RecordBatch]:
     """Yield the rows of blocks, many at once; those of an unexpected block record by record."""
     path = part.file.path
-    reader = BlockReader(_schema(), path)
+    reader = BlockReader(CAPTURED, path)
     with open_file(path) as file:
         info = read_info(file, path)
         decoder = RecordDecoder(info.version)
@@ -117,6 +116,11 @@ def _packet_records(path: str) -> Iterator[CaptureRecord | Damage]:
         yield Damage(file=path, offset=0, size=0, reason=f"{item.name}: {item.text}")
 
 
+def damage_texts(rows: pa.RecordBatch) -> pa.Array:
+    """Return the sentences about damage in rows of CAPTURED, or of DECODED."""
+    return rows["text"].filter(pc.fill_null(pc.equal(rows["notice"], DAMAGE), False))
+
+
 def _batch(records: list[CaptureRecord], path: str) -> pa.RecordBatch:
     columns: dict[str, list[Any]] = {
         name: [getattr(record, name) for record in records] for name in _OWN
@@ -124,7 +128,7 @@ def _batch(records: list[CaptureRecord], path: str) -> pa.RecordBatch:
     columns["at"] = [record.at_us for record in records]
     columns["client_id"] = [printable(record.client_id) for record in records]
     columns["file"] = [path] * len(records)
-    return pa.RecordBatch.from_pydict(columns, _schema())
+    return pa.RecordBatch.from_pydict(columns, CAPTURED)
 
 
 def _damage(damage: Damage, path: str) -> pa.RecordBatch:
@@ -135,12 +139,7 @@ def _damage(damage: Damage, path: str) -> pa.RecordBatch:
         "file": path,
         "size": damage.size,
     }
-    return pa.RecordBatch.from_pylist([row], _schema())
-
-
-@cache
-def _schema() -> pa.Schema:
-    return to_arrow_schema(CAPTURED)
+    return pa.RecordBatch.from_pylist([row], CAPTURED)
 
 
 _OWN = [name for name in CAPTURED.names if name in CaptureRecord.__struct_fields__]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructType
 
 from kwire.batches import Batch, Record, read_batch
 from kwire.batches.compression import Limit
@@ -23,16 +20,16 @@ from kwire.pipeline.columns import column
 from kwire.pipeline.reading.identity import log_identity
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.storage import FileKind, open_file
-from kwire.pipeline.schemas import RECORDS, made_columns
+from kwire.pipeline.schemas import RECORDS, TEXT, made_columns
 from kwire.pipeline.session import BATCH_ROWS
 from kwire.pipeline.typed import CONTROL_RECORDS, record_columns
 
 _TYPED = {field.name for field in record_columns()}
 
-LOGGED = StructType(
+LOGGED = pa.schema(
     [
         *(field for field in made_columns(RECORDS) if field.name not in _TYPED),
-        column("body", StringType(), "the record as JSON; null unless decoded"),
+        column("body", TEXT, "the record as JSON; null unless decoded"),
     ]
 )
 """A record of a log: the source of the tables of logs."""
@@ -51,10 +48,10 @@ def read_logged(part: Slice) -> Iterator[pa.RecordBatch]:
     for row in _rows(part):
         waiting.append(row)
         if len(waiting) == BATCH_ROWS:
-            yield pa.RecordBatch.from_pylist(waiting, _schema())
+            yield pa.RecordBatch.from_pylist(waiting, LOGGED)
             waiting = []
     if waiting:
-        yield pa.RecordBatch.from_pylist(waiting, _schema())
+        yield pa.RecordBatch.from_pylist(waiting, LOGGED)
 
 
 def _rows(part: Slice) -> Iterator[dict[str, Any]]:
@@ -157,8 +154,3 @@ def _encoded(encode: Callable[[], bytes]) -> bytes | None:
 def _body(message: Message, identical: bool) -> dict[str, Any]:
     replace_fields(message, replacements(type(message)))
     return {"identical": identical, "body": json(message)}
-
-
-@cache
-def _schema() -> pa.Schema:
-    return to_arrow_schema(LOGGED)

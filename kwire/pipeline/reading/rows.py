@@ -9,26 +9,25 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from kwire.pipeline.arrow_tasks import map_batches
+from kwire.pipeline.spark_columns import spark_schema
 from kwire.pipeline.store.location import is_local
 
 
-def read_files(spark: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
+def read_files(spark: SparkSession, paths: Sequence[str], schema: pa.Schema) -> DataFrame:
     """Return the rows of files; columns that a file lacks are null.
 
     Files that are not on this machine's disk are read in Python: Spark's own reader would need a
     Hadoop file system for the storage, which nothing else here does.
     """
     if not paths:
-        return spark.createDataFrame([], schema)
+        return spark.createDataFrame([], spark_schema(schema))
     if all(map(is_local, paths)):
-        return spark.read.schema(schema).parquet(*paths)
+        return spark.read.schema(spark_schema(schema)).parquet(*paths)
     named = spark.createDataFrame([(path,) for path in paths], "path string")
     tasks = named.repartition(len(paths))
-    return map_batches(tasks, partial(_read, to_arrow_schema(schema)), schema)
+    return map_batches(tasks, partial(_read, schema), schema)
 
 
 def _read(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

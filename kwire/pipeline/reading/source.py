@@ -22,6 +22,7 @@ from kwire.pipeline.reading.planning import SPLIT, Slice, plan
 from kwire.pipeline.reading.storage import CAPTURED as CAPTURED_KINDS
 from kwire.pipeline.reading.storage import LOGGED as LOGGED_KINDS
 from kwire.pipeline.reading.storage import find
+from kwire.pipeline.spark_columns import spark_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ class KwireSource(DataSource):
         return "kwire"
 
     def schema(self) -> StructType:
-        return LOGGED if self._logged else CAPTURED
+        return spark_schema(LOGGED if self._logged else CAPTURED)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         listed = self.options.get("paths")

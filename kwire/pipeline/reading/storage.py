@@ -95,7 +95,7 @@ def files_in(path: str) -> Iterator[File]:
     if not filesystem.exists(inside):
         raise NothingToRead(f"{path} is not there.")
     if filesystem.isfile(inside):
-        kind = _kind(inside)
+        kind = kind_of(inside)
         if kind is not None:
             yield File(kind, absolute(path), filesystem.size(inside))
         return
@@ -109,11 +109,12 @@ def _inside(folder: str, entry: dict[str, Any]) -> Iterator[File]:
     if entry["type"] == "directory":
         if name == METADATA_FOLDER:
             yield from files_in(path)
-    elif (kind := _kind(name)) is not None:
+    elif (kind := kind_of(name)) is not None:
         yield File(kind, path, entry["size"])
 
 
-def _kind(path: str) -> FileKind | None:
+def kind_of(path: str) -> FileKind | None:
+    """Return the kind of a file by its name; None if it has none of them, or is hidden."""
     name = PurePosixPath(path).name
     if name.startswith("."):
         return None

@@ -34,6 +34,7 @@ from kwire.pipeline.report.transactions import transactions_section
 from kwire.pipeline.report.verdicts import verdicts_section
 from kwire.pipeline.report.versions import versions_section
 from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.spark_columns import spark_schema
 
 GAPS = 3
 """Gaps of the recording that the summary names at most."""
@@ -116,7 +117,8 @@ def _whole(spark: SparkSession, opened: dict[str, DataFrame]) -> dict[str, DataF
     return {
         # limit: tells the planner that there are no rows, which leaves out most of the queries.
         name: opened.get(
-            name, spark.createDataFrame([], schema).limit(0).withColumn(CLUSTER, unknown)
+            name,
+            spark.createDataFrame([], spark_schema(schema)).limit(0).withColumn(CLUSTER, unknown),
         )
         for name, schema in TABLES.items()
     }

@@ -84,7 +84,7 @@ def _opened(location: Location, name: str) -> DeltaTable | None:
 
 def writable_table(location: Location, name: str) -> DeltaTable:
     """Open a table to append to; make it, and add columns that it lacks. Raises TableUnusable."""
-    wanted = Schema.from_json(TABLES[name].json())
+    wanted = Schema.from_arrow(TABLES[name])
     for _ in range(TRIES):
         table = open_table(location, name)
         if table is not None and not (younger := _younger(table, wanted)):

@@ -17,8 +17,6 @@ from uuid import UUID
 import pyarrow as pa
 from msgspec import structs
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.image import EMPTY, MetadataImage, ReplayError, apply
@@ -31,7 +29,7 @@ from kwire.pipeline.tables.folding import Fold, RecordPosition, folded, in_order
 ISR, LEADER = "kip-841-isr", "kip-841-leader"
 
 _COLUMNS = ("check", "passed", "detail", "at", "log", "offset", "epoch")
-ROWS = StructType([VERDICTS[name] for name in _COLUMNS])
+ROWS = pa.schema([VERDICTS.field(name) for name in _COLUMNS])
 
 
 def eligibility(logged: DataFrame) -> DataFrame:
@@ -40,7 +38,7 @@ def eligibility(logged: DataFrame) -> DataFrame:
 
 
 def _verdicts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from folded(batches, Eligibility, to_arrow_schema(ROWS))
+    yield from folded(batches, Eligibility, ROWS)
 
 
 class Eligibility(Fold):

@@ -9,8 +9,8 @@ from kwire.capture import RESPONSE
 from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.pipeline.frame import DECODED, UNDECODABLE
 from kwire.pipeline.schemas import arrow_schema_of
-from kwire.pipeline.tables.verdicts import ROUND_TRIP, VERSION
 
+ROUND_TRIP, VERSION = "round-trip", "response-version"
 _COPIED_WHOLE = pa.array([DECODED, UNDECODABLE])
 
 

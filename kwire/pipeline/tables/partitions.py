@@ -8,7 +8,6 @@ from uuid import UUID
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from kwire.batches.metadata_records import VersionedRecord
 from kwire.image.partition import RECOVERED, PartitionRegistration
@@ -35,7 +34,7 @@ def partitions(logged: DataFrame) -> DataFrame:
 
 
 def _histories(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from folded(batches, PartitionHistory, to_arrow_schema(HISTORY))
+    yield from folded(batches, PartitionHistory, HISTORY)
 
 
 class PartitionHistory(Fold):

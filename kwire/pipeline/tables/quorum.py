@@ -11,6 +11,7 @@ from pyspark.sql import functions as f
 from kwire import message
 from kwire.pipeline.columns import struct_of
 from kwire.pipeline.schemas import VOTERS
+from kwire.pipeline.spark_columns import spark_schema, spark_type
 from kwire.pipeline.tables.shape import shaped
 from kwire.text.ids import ZERO_UUID, uuid_text
 
@@ -24,7 +25,8 @@ _CONTROL = {
 def quorum_of_logs(logged: DataFrame) -> DataFrame:
     """Return a row for every LeaderChange, Voters and KRaftVersion record."""
     bodies = {
-        what: f.from_json("body", struct_of(message(name))) for what, name in _CONTROL.items()
+        what: f.from_json("body", spark_schema(struct_of(message(name))))
+        for what, name in _CONTROL.items()
     }
     by_name = {what: f.when(f.col("name") == name, bodies[what]) for what, name in _CONTROL.items()}
     rows = logged.where(f.col("name").isin(*_CONTROL.values())).withColumns(by_name)
@@ -64,7 +66,7 @@ def _voters(voters: Column) -> Column:
                 lambda at: f.concat(at["name"], f.lit("://"), at["host"], f.lit(":"), at["port"]),
             ).alias("endpoints"),
         ),
-    ).cast(VOTERS)
+    ).cast(spark_type(VOTERS))
 
 
 def _electors(voters: Column) -> Column:
@@ -76,4 +78,4 @@ def _electors(voters: Column) -> Column:
             _known(voter["voter_directory_id"]).alias("directory_id"),
             f.array().cast("array<string>").alias("endpoints"),
         ),
-    ).cast(VOTERS)
+    ).cast(spark_type(VOTERS))

@@ -7,10 +7,11 @@ from pyspark.sql import functions as f
 
 from kwire import message
 from kwire.pipeline.columns import struct_of
+from kwire.pipeline.spark_columns import spark_schema
 from kwire.pipeline.tables.eligibility import ISR, LEADER, eligibility
+from kwire.pipeline.tables.frame_verdicts import ROUND_TRIP, VERSION
 from kwire.pipeline.tables.shape import shaped
 
-ROUND_TRIP, VERSION = "round-trip", "response-version"
 RECORD_ROUND_TRIP, SINGLE_CHANGE = "record-round-trip", "kip-853-single-change"
 CHECKS = (ROUND_TRIP, VERSION, RECORD_ROUND_TRIP, ISR, LEADER, SINGLE_CHANGE)
 
@@ -39,7 +40,7 @@ def _records(logged: DataFrame) -> DataFrame:
 def _voters(logged: DataFrame) -> DataFrame:
     """Compare each voter set with the one before it (KIP-853: one voter at a time)."""
     name = "VotersRecord"
-    voters = f.from_json("body", struct_of(message(name)))["voters"]
+    voters = f.from_json("body", spark_schema(struct_of(message(name))))["voters"]
     ids = f.transform(
         voters, lambda voter: f.concat_ws("@", voter["voter_id"], voter["voter_directory_id"])
     )

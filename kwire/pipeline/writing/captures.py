@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from kwire.pipeline.arrow_tasks import RecordBatches, map_batches
-from kwire.pipeline.decoding import DECODED, arrow_schema
+from kwire.pipeline.decoding import DECODED
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.rows import parquet_batches, read_files
 from kwire.pipeline.repeated import known_frames, once, tables_with, without
@@ -30,10 +30,10 @@ from kwire.pipeline.store.files import TableFile
 from kwire.pipeline.store.ledger import Ledger
 from kwire.pipeline.store.sources import CAPTURE, Stretch, joined
 from kwire.pipeline.tables.captured import PAIRED
+from kwire.pipeline.tables.clusters import clusters_of
 from kwire.pipeline.writing.reports import (
     REPORT,
     Report,
-    clusters_of,
     ensure_same,
     reports_of,
     together,
@@ -186,7 +186,7 @@ class CaptureWriter:
         written.add(settled)
         return Written(
             report=written,
-            stretches=_identified(stretches, clusters_of(self.read)),
+            stretches=_identified(stretches, clusters_of(self.read.clusters)),
             kept=kept,
             repeated=repeated,
             halves=settled.halves,
@@ -246,7 +246,7 @@ class CaptureWriter:
             return Report()
         pair = partial(settle, self._target, watermark_us)
         if rows <= FEW:
-            (row,) = pair(parquet_batches(halves, arrow_schema()))
+            (row,) = pair(parquet_batches(halves, DECODED))
             return _report(row)
         by_connection = read_files(self._spark, halves, DECODED).repartition(
             "capture", "connection"

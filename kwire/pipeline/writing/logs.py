@@ -29,6 +29,7 @@ from kwire.pipeline.reading.logged import LOGGED, read_logged
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.reading.rows import read_files
 from kwire.pipeline.repeated import tables_with
+from kwire.pipeline.spark_columns import spark_schema
 from kwire.pipeline.store.files import TableFiles
 from kwire.pipeline.store.ledger import Ledger
 from kwire.pipeline.store.location import new_file
@@ -56,7 +57,7 @@ def records(logged: DataFrame) -> DataFrame:
     names = [*METADATA_RECORDS.values(), *CONTROL_RECORDS.values()]
     columns = {
         column_name(name): f.when(
-            f.col("name") == name, f.from_json("body", struct_of(message(name)))
+            f.col("name") == name, f.from_json("body", spark_schema(struct_of(message(name))))
         )
         for name in names
         if message(name).fields

@@ -5,21 +5,19 @@ Spark counts while it writes: rows read must be rows written.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import msgspec
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.types import StringType, StructType
 
 from kwire.errors import LocalError
 from kwire.pipeline.store.files import TableFile, TableFiles
 from kwire.pipeline.store.sources import Stretch
 from kwire.pipeline.writing.stretches import FrameRange
 
-REPORT = StructType().add("report", StringType())
+REPORT = pa.schema([("report", pa.string())])
 
 TOLD = 20
 """Sentences about damage that a task reports; `frames` has a row for each, however many."""
@@ -104,20 +102,6 @@ def together(reports: Iterable[Report]) -> Report:
     for report in sorted(reports, key=lambda one: one.part):
         whole.add(report)
     return whole
-
-
-def clusters_of(report: Report) -> dict[str, str]:
-    """Return the cluster of each recording: the one that its nodes name most often.
-
-    What requests name counts where no response names one: a client may be mistaken.
-    """
-    votes: dict[str, Counter[tuple[bool, str]]] = {}
-    for capture, cluster, answered, count in report.clusters:
-        votes.setdefault(capture, Counter())[answered, cluster] += count
-    return {
-        capture: max(named, key=lambda one: (one[0], named[one], one[1]))[1]
-        for capture, named in votes.items()
-    }
 
 
 def count_rows() -> Column:

@@ -12,11 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from kwire.pipeline.decoding import WITH_BODIES
 from kwire.pipeline.store.ledger import IN_WORK, Ledger
 from kwire.pipeline.store.location import Location, new_file
-
-WITH_BODIES = frozenset({"messages", "quorum"})
-"""Tables that need the content of messages: JSON is half of the cost of decoding."""
 
 
 @dataclass(frozen=True, slots=True)

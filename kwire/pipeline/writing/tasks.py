@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
@@ -11,14 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kwire.capture import NOTICE, RESPONSE
+from kwire.capture import NOTICE
 from kwire.pipeline.arrow_tasks import RecordBatches
 from kwire.pipeline.decoding import decode_batch
-from kwire.pipeline.reading.captured import DAMAGE, read_captured
+from kwire.pipeline.reading.captured import DAMAGE, damage_texts, read_captured
 from kwire.pipeline.reading.planning import Slice
 from kwire.pipeline.store.files import TableFiles
 from kwire.pipeline.store.location import Location, new_file
 from kwire.pipeline.tables.captured import PAIRED, CapturedTables
+from kwire.pipeline.tables.clusters import NamedClusters, named_clusters
 from kwire.pipeline.writing.reports import TOLD, Report, add_counts, encoded
 from kwire.pipeline.writing.stretches import Course
 from kwire.pipeline.writing.target import WriteTarget, removed_if_given_up
@@ -71,7 +71,7 @@ def write_captured(target: WriteTarget, captured: RecordBatches, part: int = -1)
 
 
 def _write(target: WriteTarget, decoded: RecordBatches, part: int) -> Report:
-    report, course, clusters = Report(part=part), Course(), Counter[tuple[str, str, bool]]()
+    report, course, clusters = Report(part=part), Course(), NamedClusters()
     tables = CapturedTables(target.tables)
     writing = TableFiles(target.output, target.ingest)
     with removed_if_given_up(target), writing as files:
@@ -79,7 +79,7 @@ def _write(target: WriteTarget, decoded: RecordBatches, part: int) -> Report:
             for table, rows in tables.take(batch):
                 files.write(table, rows)
             course.follow(batch)
-            clusters.update(_clusters(batch))
+            clusters.update(named_clusters(batch))
             _count(report, batch)
         _keep(report, tables.halves(), target.staging)
     report.wrote(files)
@@ -140,7 +140,7 @@ def _keep(report: Report, halves: pa.RecordBatch | None, folder: str) -> None:
 
 def _count(report: Report, decoded: pa.RecordBatch) -> None:
     """Count rows by status; keep the first sentences about damage."""
-    lost = decoded["text"].filter(pc.fill_null(pc.equal(decoded["notice"], DAMAGE), False))
+    lost = damage_texts(decoded)
     status = decoded["status"]
     report.read += decoded.num_rows
     frames = status.drop_null().value_counts().to_pylist()
@@ -149,15 +149,3 @@ def _count(report: Report, decoded: pa.RecordBatch) -> None:
     add_counts(report.counts, counts | notices)
     report.damaged += len(lost)
     report.damages += lost[: TOLD - len(report.damages)].to_pylist()
-
-
-def _clusters(decoded: pa.RecordBatch) -> dict[tuple[str, str, bool], int]:
-    """Count the clusters that frames name, by recording; see `clusters_of`."""
-    columns = decoded.select(["capture", "named_cluster", "kind"])
-    named = columns.filter(pc.is_valid(columns["named_cluster"]))
-    if not named.num_rows:
-        return {}
-    answered = pc.equal(named["kind"], RESPONSE)
-    rows = pa.table([named["capture"], named["named_cluster"], answered], ["c", "n", "r"])
-    counted = rows.group_by(["c", "n", "r"]).aggregate([([], "count_all")]).to_pylist()
-    return {(row["c"], row["n"], row["r"]): row["count_all"] for row in counted}

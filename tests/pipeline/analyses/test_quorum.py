@@ -2,8 +2,8 @@
 
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from kwire.pipeline.analyses.alter_partitions import alter_partitions
 from kwire.pipeline.analyses.elections import CANDIDATES, elections
@@ -13,8 +13,8 @@ from kwire.pipeline.analyses.recorded import recorded
 from kwire.pipeline.analyses.verdicts import checks
 from kwire.pipeline.analyses.versions import features
 from kwire.pipeline.analyses.voter_changes import voter_changes
-from kwire.pipeline.opening import CLUSTER_ID
-from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.schemas import CLUSTER_ID, TABLES
+from kwire.pipeline.spark_columns import spark_schema
 from tests.support.pipeline.analyses.table_rows import row_values, rows, second, stretch
 
 
@@ -178,7 +178,7 @@ def test_a_change_is_committed_at_the_first_high_watermark_above_it_not_before_i
 
 def test_no_fetch_is_joined_with_every_change(spark: SparkSession) -> None:
     # Rows that the planner does not know: it would leave out joins with none.
-    quorum = spark.createDataFrame([], StructType([*TABLES["quorum"], CLUSTER_ID]))
+    quorum = spark.createDataFrame([], spark_schema(pa.schema([*TABLES["quorum"], CLUSTER_ID])))
     plan = plan_of(voter_changes(quorum))
     assert "HashJoin" in plan
     assert "NestedLoop" not in plan

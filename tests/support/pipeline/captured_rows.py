@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from kwire.codec.declaration import Request, Response
 from kwire.messages.a52_vote import PartitionData, TopicData, VoteRequest, VoteResponse
@@ -13,8 +12,6 @@ from kwire.pipeline.decoding import CAPTURED
 
 AT = 1_795_246_073_056_000
 """Microseconds of Unix time: 2026-11-21T08:07:53.056Z."""
-
-SCHEMA = to_arrow_schema(CAPTURED)
 
 
 def row(event: int, **changes: Any) -> dict[str, Any]:
@@ -40,7 +37,7 @@ def row(event: int, **changes: Any) -> dict[str, Any]:
 
 def batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
     """Return the rows as Spark hands them over."""
-    return pa.RecordBatch.from_pylist(rows, SCHEMA)
+    return pa.RecordBatch.from_pylist(rows, CAPTURED)
 
 
 DIRECTORY = UUID(int=80)

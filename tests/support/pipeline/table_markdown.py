@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql.types import ArrayType, StructField, StructType
+import pyarrow as pa
 
 from kwire.pipeline.columns import doc_of
 from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.spark_columns import spark_type
 from kwire.pipeline.typed import message_columns, record_columns
 
 
@@ -25,18 +26,19 @@ def markdown(table: str) -> str:
     return "\n".join(lines)
 
 
-def _lines(field: StructField, inside: str = "") -> Iterator[str]:
+def _lines(field: pa.Field, inside: str = "") -> Iterator[str]:
     name = f"{inside}{field.name}"
     yield f"| {name} | {_type(field)} | {doc_of(field)} |"
-    kind = field.dataType.elementType if isinstance(field.dataType, ArrayType) else field.dataType
-    if isinstance(kind, StructType):
+    kind = field.type.value_type if isinstance(field.type, pa.ListType) else field.type
+    if isinstance(kind, pa.StructType):
         for member in kind:
             yield from _lines(member, f"{name}.")
 
 
-def _type(field: StructField) -> str:
-    kind = field.dataType
-    if isinstance(kind, ArrayType):
-        of = kind.elementType
-        return f"array<{'struct' if isinstance(of, StructType) else of.simpleString()}>"
-    return kind.simpleString()
+def _type(field: pa.Field) -> str:
+    if isinstance(field.type, pa.ListType):
+        of = field.type.value_type
+        return (
+            f"array<{'struct' if isinstance(of, pa.StructType) else spark_type(of).simpleString()}>"
+        )
+    return spark_type(field.type).simpleString()

@@ -7,10 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
 
-from kwire.pipeline.schemas import TABLES
+from kwire.pipeline.schemas import CLUSTER_ID, TABLES
+from kwire.pipeline.spark_columns import spark_schema
 
 BEGIN = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 
@@ -27,11 +26,11 @@ def rows(spark: SparkSession, table: str, *found: dict[str, Any], columns: str =
     """
     named = {name for row in found for name in row} | set(columns.split())
     named -= {"cluster_id"}
-    fields = [field for field in TABLES[table].fields if field.name in named]
-    schema = StructType([*fields, StructField("cluster_id", StringType())])
+    fields = [field for field in TABLES[table] if field.name in named]
+    schema = pa.schema([*fields, CLUSTER_ID])
     whole = [{name: row.get(name) for name in schema.names} for row in found]
     # Of Arrow, Spark makes rows that its planner knows: it neither sorts nor shuffles them to join.
-    return spark.createDataFrame(pa.Table.from_pylist(whole, to_arrow_schema(schema)), schema)
+    return spark.createDataFrame(pa.Table.from_pylist(whole, schema), spark_schema(schema))
 
 
 def row_values(frame: DataFrame) -> list[tuple[Any, ...]]:
