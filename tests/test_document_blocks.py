@@ -95,6 +95,7 @@ PARSED_ONLY = {
     "CONTRIBUTING.md": "its commands are the suite's own",
     "docs/contributing/writing-a-check.md": "it is a part of kwire's own code",
     "docs/debuggers/addresses.md": "its nodes have names of other machines",
+    "docs/debuggers/packets.md": "packets of the reader's: tests/cli/watch/test_packets.py",
     "docs/debuggers/pipeline.md": "Spark: tests/pipeline",
     "docs/debuggers/recordings.md": "recordings of the reader's: tests/cli/capture",
     "docs/debuggers/replay.md": "its recordings are the reader's: tests/cli/replay",

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
 from kwire.cli.capture.files import CAPTURES, print_written
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
-from kwire.cli.options import argument, flag, option, reads_options, repeated
-from kwire.operating_system import TERMINATION
+from kwire.cli.options import argument, flag, option, reads_options
+from kwire.cli.packet_input import NODE_PORT, PacketInput, print_balance
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -66,13 +65,7 @@ def import_(
         allow_dash=True,
     ),
     out: Path = option("--out", "-o", default=..., metavar="FILE", help="The capture to write."),
-    node_port: list[int] = repeated(
-        metavar="PORT",
-        min=1,
-        max=65535,
-        help="A port at which nodes listen; repeatable. By default the client is the side that"
-        " sends the SYN, and without a SYN the side that sends requests.",
-    ),
+    node_port: list[int] = NODE_PORT,
     show_secrets: bool = flag("--show-secrets", help="Keep passwords and tokens as they are."),
 ) -> None:
     """Make a capture of what tcpdump has written on a broker, and print what became of each packet.
@@ -90,11 +83,15 @@ def import_(
 
     file, encoder, count = CaptureFile(out, shows_secrets=show_secrets), RecordEncoder(), 0
     balances: list[tuple[str, Balance]] = []
-    reading = _UntilCtrlC()
+    reading = PacketInput()
     try:
         with reading:
             ports = frozenset(node_port)
             for records in _imported(packets, ports, show_secrets, balances, reading):
+                if records is None:
+                    if file.waiting:
+                        file.flush()
+                    continue
                 file.write(*map(encoder.encode, records))
                 count += 1
         file.close()
@@ -105,7 +102,7 @@ def import_(
         raise
     if count:
         print_written(count, out)
-    losses = [loss for name, balance in balances for loss in _print_balance(name, balance)]
+    losses = [loss for name, balance in balances for loss in print_balance(name, balance)]
     if reading.stopped:
         has = f"{out} has what was read until then" if count else f"{out} was not made"
         unread = ", ".join(map(str, packets[len(balances) :]))
@@ -117,60 +114,17 @@ def import_(
         raise CommandFailed(f"not all is in the capture: {'; '.join(losses)}")
 
 
-class _UntilCtrlC:
-    """Reads files up to the first Ctrl-C or SIGTERM, at which they end; a second one is raised."""
-
-    def __init__(self) -> None:
-        self.stopped = self._waits = False
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> Self:
-        for name in ("SIGINT", *TERMINATION):
-            number = getattr(signal, name, None)
-            # A shell starts a script's background jobs with SIGINT ignored.
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._stop)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        for number, before in self._before.items():
-            signal.signal(number, before)
-
-    def file(self, file: BufferedReader) -> BinaryIO:
-        """Return a file that has its bytes, and ends at a signal."""
-        self._file = file
-        return cast(BinaryIO, self)
-
-    def read(self, size: int) -> bytes:
-        """Return the next bytes of the file, after a signal no more than are there."""
-        data = b""
-        try:
-            self._waits = True
-            while not self.stopped and len(data) < size:
-                if not (more := self._file.read1(size - len(data))):
-                    break
-                data += more
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self._waits = False
-        return data
-
-    def _stop(self, *_: object) -> None:
-        self.__exit__()
-        self.stopped = True
-        if self._waits:  # for a pipe that may be silent
-            raise KeyboardInterrupt
-
-
 def _imported(
     packets: list[Path],
     ports: frozenset[int],
     show_secrets: bool,
     balances: list[tuple[str, Balance]],
-    reading: _UntilCtrlC,
-) -> Iterator[Iterator[CaptureRecord]]:
-    """Yield the records of each event; every file is a recording of its own."""
+    reading: PacketInput,
+) -> Iterator[Iterator[CaptureRecord] | None]:
+    """Yield the records of each event, None for a moment that has passed in a pipe.
+
+    Every file is a recording of its own.
+    """
     from uuid import uuid4
 
     from kwire.extras import importing
@@ -189,22 +143,15 @@ def _imported(
         with nullcontext(stdin) if from_stdin else path.open("rb") as file:
             imported = PacketImport(reading.file(file), name, ports)
             balances.append((name, imported.balance))
-            for number, event in enumerate(imported.events()):
-                at = event.at
-                yield event_records(event, number, capture, at, show_secrets=show_secrets)
+            numbers = count()
+            for event in imported.live_events():
+                if event is None:
+                    yield None
+                else:
+                    number, at = next(numbers), event.at
+                    yield event_records(event, number, capture, at, show_secrets=show_secrets)
         if reading.stopped:
             imported.balance.ended = None  # the file may go on
-
-
-def _print_balance(name: str, balance: Balance) -> Iterator[str]:
-    """Print what was read of a file and what was not; yield the losses."""
-    from kwire.text.untrusted import harmless
-
-    typer.echo(f"\n{harmless(name)}")
-    for item in balance.items:
-        typer.secho(f"  {item.name:<14}{item.text}", fg="yellow" if item.lost else None)
-        if item.lost:
-            yield f"{harmless(name)}, {item.name}: {item.text}"
 
 
 def _write_packets(

@@ -73,19 +73,23 @@ class Display:
         self._held: defaultdict[int, deque[Notice]] = defaultdict(lambda: deque(maxlen=HELD))
         self._console = screen()
 
-    def show(self, seen: DecodedFlow | Notice) -> None:
-        """Count and print a flow that is selected, or a notice of a connection that has one."""
+    def show(self, seen: DecodedFlow | Notice, *, counted: bool = True) -> None:
+        """Count and print a flow that is selected, or a notice of a connection that has one.
+
+        counted: False for a flow that comes once more.
+        """
         if isinstance(seen, Notice):
             if self._is_held(seen):
                 return
             self.counts.add(seen)
             self._show_notice(seen)
         elif seen not in self.selection:
-            self.counts.others += 1
+            self.counts.others += counted
         else:
             for notice in self._held.pop(seen.flow.connection.number, ()):
                 self._show_notice(notice)
-            self.counts.add(seen)
+            if counted:
+                self.counts.add(seen)
             self._show_flow(seen)
 
     def _is_held(self, notice: Notice) -> bool:

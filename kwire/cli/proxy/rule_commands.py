@@ -18,7 +18,8 @@ from kwire.cli.proxy.rule_text import rule_text
 from kwire.cli.screen import print_json, screen, table_of
 from kwire.errors import AnswerLost, ConnectionFailed
 from kwire.net.address import Address
-from kwire.proxy.feed.receiver import CommandRefused, Receiver
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.source import CommandRefused
 from kwire.proxy.filters.rules import read_rule
 from kwire.proxy.service.config import read_config
 

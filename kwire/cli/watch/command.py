@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from kwire.cli.errors import WrongUsage
 from kwire.cli.flows.options import AS_JSON, VERBOSE, VIEW, ApiChoice
 from kwire.cli.options import argument, flag, option, reads_options
+from kwire.cli.packet_input import NODE_PORT
 from kwire.cli.proxy.feeding import feed_address, feed_token
 from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
+    from kwire.cli.flows.display import Display
     from kwire.net.address import Address
 
 DEFAULT = "127.0.0.1:9900"
@@ -23,7 +25,9 @@ DEFAULT = "127.0.0.1:9900"
 def watch(
     *,
     address: str = argument(
-        default=DEFAULT, metavar="HOST:PORT", help="What `kwire proxy --feed` was given."
+        default=DEFAULT,
+        metavar="HOST:PORT|-",
+        help="What `kwire proxy --feed` was given; - for packets that come by stdin.",
     ),
     view: str | None = VIEW,
     plain: bool = flag("--plain", help="Print a line a flow, as in a pipe, and no screen."),
@@ -37,13 +41,14 @@ def watch(
     token: Path | None = option(
         "--token", metavar="FILE", help="The token that `--feed-token` was given."
     ),
+    node_port: list[int] = NODE_PORT,
     unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
-    """Show the traffic of a proxy that has a --feed.
+    """Show the traffic of a proxy that has a --feed, or of packets without a proxy.
 
     On the screen / filters, h holds requests and responses, and r, d, x and e resume, drop, kill
     and edit those that are held. A viewer never slows the proxy: what it has no time for is lost,
-    and counted.
+    and counted. Packets that tcpdump writes can be watched alike, but not held.
 
     \b
     kwire proxy --listen 3000@127.0.0.1:19093=127.0.0.1:9093 --feed 127.0.0.1:9900
@@ -51,13 +56,21 @@ def watch(
     kwire watch 127.0.0.1:9900 --view "~api Vote,BeginQuorumEpoch"
     kwire watch --plain --json | jq .api
     kwire watch --web 8080
+    ssh broker tcpdump -i any -U -w - port 9092 | kwire watch -
     """
     from kwire.cli.flows.display import Display
     from kwire.proxy.service.feed import importing_watch
 
-    proxy, secret = feed_address(address), feed_token(token)
     output = Display(apis.selection(view), verbose=verbose, as_json=as_json)
     lines = plain or as_json or verbose or bool(apis.api or apis.no_api)
+    if address == "-":
+        if web is not None or token is not None:
+            raise WrongUsage("--web and --token are for a proxy's feed, not for packets.")
+        _watch_packets(output, view, frozenset(node_port), lines=lines or not _is_screen())
+        return
+    if node_port:
+        raise WrongUsage("--node-port is for packets: `kwire watch -` reads them.")
+    proxy, secret = feed_address(address), feed_token(token)
     if web is not None and lines:
         raise WrongUsage(
             "--web serves the screen: it allows --view, but no options of printed lines."
@@ -76,6 +89,24 @@ def watch(
             from kwire.cli.watch.screen.app import WatchApp
 
             WatchApp(proxy, token=secret, view=view or "", backlog=backlog).run()
+
+
+def _watch_packets(
+    output: Display, view: str | None, ports: frozenset[int], *, lines: bool
+) -> None:
+    """Watch what comes by stdin. lines: print a line a flow."""
+    from kwire.cli.watch.packets import PacketThread, run_plain, take_keys_from_terminal
+    from kwire.proxy.service.feed import importing_watch
+
+    if lines:
+        run_plain(output, ports)
+        return
+    with importing_watch():
+        from kwire.cli.watch.screen.packets import PacketsApp
+
+    packets = PacketThread(ports)
+    take_keys_from_terminal()
+    PacketsApp(packets, view=view or "").run()
 
 
 def _is_screen() -> bool:

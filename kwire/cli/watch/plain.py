@@ -10,7 +10,8 @@ from kwire.cli.screen import screen
 from kwire.net.address import Address
 from kwire.proxy import DecodedFlow, Flow
 from kwire.proxy.feed.datagrams import Status
-from kwire.proxy.feed.receiver import FeedEvent, Receiver
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.source import FeedEvent
 from kwire.proxy.feed.watching import new_changes, watching
 
 

@@ -21,7 +21,7 @@ from kwire.proxy.capture.packets.conversation import Conversation
 from kwire.proxy.capture.packets.files import PacketFile
 from kwire.proxy.capture.packets.layers import LONE_FRAGMENTS, Layers, NotTcp, TcpSegment
 from kwire.proxy.capture.packets.streams import TcpConnection
-from kwire.proxy.flows.flow import ClientConnection, Event
+from kwire.proxy.flows.flow import ClientConnection, Event, Flow
 
 CONNECTIONS = 10_000
 """Connections that are followed at once; a flood of SYNs has as many as packets."""
@@ -44,8 +44,20 @@ class PacketImport:
 
     def events(self) -> Iterator[Event]:
         """Yield the flows and notices. Raises FileError if the file is neither pcap nor pcapng."""
+        return (event for event in self.live_events() if event is not None)
+
+    def live_events(self) -> Iterator[Event | None]:
+        """Yield the flows and notices; None behind those of a moment, where the file tells it.
+
+        Of a pipe, such events come within two moments of their bytes. Raises FileError.
+        """
         balance, layers = self.balance, Layers()
         for packet in self._file.packets():
+            if packet is None:
+                balance.kernel_drops = self._file.kernel_drops
+                yield from self._connections.pass_moment()
+                yield None
+                continue
             balance.packets += 1
             balance.size += len(packet.data)
             balance.without_time += not packet.at
@@ -60,6 +72,10 @@ class PacketImport:
         del balance.not_tcp[""]  # fragments of packets that became whole
         if lone := layers.end():
             balance.unread[LONE_FRAGMENTS] = lone
+
+    def unanswered(self) -> Iterator[Flow]:
+        """Yield the requests that have waited for their responses for more than a moment."""
+        return self._connections.unanswered()
 
 
 class _Tracked(NamedTuple):
@@ -86,6 +102,27 @@ class _Connections:
         self._empty: OrderedDict[_Ends, None] = OrderedDict()
         self._closed: OrderedDict[_Ends, TcpConnection] = OrderedDict()
         self._count = 0
+        self._latest = self._before = 0.0
+
+    def pass_moment(self) -> Iterator[Event]:
+        """Yield the events that wait for packets which will not come: a moment has passed."""
+        self._before, latest = self._latest, 0.0
+        for ends, tracked in list(self._open.items()):
+            tracked.tcp.pass_moment()
+            latest = max(latest, tracked.tcp.latest)
+            if tracked.tcp.over:  # its last FIN is not in the file
+                del self._open[ends]
+                yield from self._close(ends, tracked, "closed")
+            else:
+                yield from tracked.conversation.take_events()
+        self._latest = latest
+
+    def unanswered(self) -> Iterator[Flow]:
+        """Yield the requests that were waiting when the moment before the last had passed."""
+        for _, conversation in self._open.values():
+            for flow in conversation.pairing.pending:
+                if flow.at <= self._before:
+                    yield flow
 
     def take(self, segment: TcpSegment) -> Iterator[Event]:
         """Yield the events that a segment completes."""

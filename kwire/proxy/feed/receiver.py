@@ -8,14 +8,13 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from typing import Self
 
 import asyncio_dgram
 from msgspec.structs import replace
 
-from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue, LocalError
+from kwire.errors import AnswerLost, ConnectionFailed, InvalidValue
 from kwire.net.address import Address
 from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.feed.datagram_records import event_of_records
@@ -51,6 +50,7 @@ from kwire.proxy.feed.datagrams import (
     encode,
 )
 from kwire.proxy.feed.sessions import Session
+from kwire.proxy.feed.source import CommandRefused, FeedEvent
 from kwire.proxy.feed.viewers import VIEWER_LIMIT
 from kwire.proxy.flows.flow import Event
 
@@ -68,19 +68,6 @@ LONGEST_RULE = LIMIT - 256
 _BUFFER = 4 * 1024 * 1024
 
 _FeedAnswer = FetchedPart | CommandResult
-
-
-class CommandRefused(LocalError):
-    """The proxy has refused a command, and says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class FeedEvent:
-    """An event and its number in the feed. held: True if the flow's last message is held."""
-
-    number: int
-    event: Event
-    held: bool = False
 
 
 class Receiver:

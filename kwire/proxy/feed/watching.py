@@ -10,7 +10,8 @@ from kwire.errors import AnswerLost
 from kwire.net.address import Address
 from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.feed.datagrams import BadDatagram, Status
-from kwire.proxy.feed.receiver import CommandRefused, FeedEvent, Receiver
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.source import CommandRefused, FeedEvent
 from kwire.proxy.flows.flow import Event, Flow
 
 WHOLE = 256 * 1024

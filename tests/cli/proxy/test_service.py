@@ -15,7 +15,8 @@ import yaml
 
 from kwire.capture import Damage, read_capture
 from kwire.net.address import Address
-from kwire.proxy.feed.receiver import FeedEvent, Receiver
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.source import FeedEvent
 from real_kafka import free_port
 from tests.support.cli.command import KWIRE
 from tests.support.cli.proxy_process import ANSWER, ASKED

@@ -4,7 +4,7 @@ from kwire.cli.watch.screen.flow_log import FlowLog
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a55_describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from kwire.proxy import Event, Notice, NoticeKind
-from kwire.proxy.feed.receiver import FeedEvent
+from kwire.proxy.feed.source import FeedEvent
 from kwire.proxy.flows.language import parse
 from tests.support.proxy.flows.decoded_flows import AT, connection, flow
 

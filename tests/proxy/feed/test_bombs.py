@@ -26,7 +26,8 @@ from kwire.proxy.feed.datagrams import (
     decode_from_viewer,
     encode,
 )
-from kwire.proxy.feed.receiver import CommandRefused, Receiver
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.source import CommandRefused
 from kwire.proxy.filters.rules import BadRules, read_rule, read_rules
 from kwire.proxy.flows.language import LONGEST, parse
 from tests.support.bombs import RULE_BOMB, VALUE_BOMB

@@ -29,9 +29,10 @@ from kwire.proxy.feed.datagrams import (
     encode,
     encode_shown_event,
 )
-from kwire.proxy.feed.receiver import CommandRefused, Receiver
+from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.feed.sender import Feed
 from kwire.proxy.feed.sessions import Session
+from kwire.proxy.feed.source import CommandRefused
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy

@@ -12,8 +12,9 @@ from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.proxy import DecodedFlow, Flow, Outcome
 from kwire.proxy.feed import sender
 from kwire.proxy.feed.datagrams import GetFlow, GetRules, Release
-from kwire.proxy.feed.receiver import CommandRefused, Receiver
+from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.feed.sender import Feed
+from kwire.proxy.feed.source import CommandRefused
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.dialogue import answered

@@ -10,7 +10,8 @@ from kwire.net.address import Address
 from kwire.net.tasks import cancel_and_wait
 from kwire.proxy.feed import receiver
 from kwire.proxy.feed.datagrams import AddRule, GetRules
-from kwire.proxy.feed.receiver import LONGEST_RULE, CommandRefused, Receiver
+from kwire.proxy.feed.receiver import LONGEST_RULE, Receiver
+from kwire.proxy.feed.source import CommandRefused
 from tests.support.eventually import eventually
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE
 from tests.support.proxy.feed.lossy_path import lossy

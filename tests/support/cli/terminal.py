@@ -35,6 +35,12 @@ class Terminal:
         ready = select.select([self._fd], [], [], 0.1)[0]
         return os.read(self._fd, 1 << 16).decode(errors="replace") if ready else ""
 
+    def read_on(self) -> None:
+        """Read what is printed up to the end: nobody ends who cannot print."""
+        with suppress(OSError):  # the other end is closed
+            while os.read(self._fd, 1 << 16):
+                pass
+
     def shows(self, text: str) -> str:
         """Return what was printed, up to this text, when it is there."""
         printed, end = "", time.monotonic() + PATIENCE
@@ -49,10 +55,14 @@ class Terminal:
 
 
 @contextmanager
-def session(*words: str, term: str = "dumb") -> Iterator[tuple[Terminal, int]]:
-    """Start a command; yield its terminal and its process id."""
+def session(
+    *words: str, term: str = "dumb", stdin: int | None = None
+) -> Iterator[tuple[Terminal, int]]:
+    """Start a command; yield its terminal and its process id. stdin: in place of the terminal."""
     pid, fd = pty.fork()
     if pid == 0:
+        if stdin is not None:
+            os.dup2(stdin, 0)
         environment = {**os.environ, "TERM": term, "NO_COLOR": "1"}
         os.execve(KWIRE, ["kwire", *words], environment)
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import strftime
 from typing import Any, ClassVar
 
+from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -29,7 +30,8 @@ from kwire.errors import InvalidValue, KwireError
 from kwire.net.address import Address
 from kwire.proxy import DecodedFlow, Notice
 from kwire.proxy.feed.datagrams import Status
-from kwire.proxy.feed.receiver import FeedEvent, Receiver
+from kwire.proxy.feed.receiver import Receiver
+from kwire.proxy.feed.source import FeedEvent
 from kwire.proxy.feed.watching import missing_bytes, new_changes, watching
 from kwire.proxy.flows.language import parse
 from kwire.proxy.flows.latencies import Latencies
@@ -107,7 +109,12 @@ class WatchApp(App[None]):
     ]
 
     def __init__(
-        self, address: Address, *, token: bytes = b"", view: str = "", backlog: int = 1000
+        self,
+        address: Address | None = None,
+        *,
+        token: bytes = b"",
+        view: str = "",
+        backlog: int = 1000,
     ) -> None:
         super().__init__()
         self._address = address
@@ -161,6 +168,15 @@ class WatchApp(App[None]):
         self._list.focus()
         self._filter.value = self._view
         self._apply(self._view)
+        await self.open_source()
+        self._draw()
+        self._draw_panels()
+        self.set_interval(DRAW, self._draw)
+        self.set_interval(PANELS, self._draw_panels)
+
+    async def open_source(self) -> None:
+        """Begin to fill the list of events."""
+        assert self._address is not None
         self._receiver = await self._stack.enter_async_context(
             watching(
                 self._address,
@@ -170,10 +186,6 @@ class WatchApp(App[None]):
                 on_status=self._on_status,
             )
         )
-        self._draw()
-        self._draw_panels()
-        self.set_interval(DRAW, self._draw)
-        self.set_interval(PANELS, self._draw_panels)
 
     async def on_unmount(self) -> None:
         """Close the connection to the proxy."""
@@ -380,18 +392,23 @@ class WatchApp(App[None]):
             self._before = status
         self._draw_status()
 
-    def _draw(self) -> None:
+    def take(self) -> list[FeedEvent]:
+        """Return the events since the last call."""
         came, self._came[:] = list(self._came), []
+        return came
+
+    def _draw(self) -> None:
+        came = self.take()
         if not came:
             return
         chosen = self._list.chosen
         for watched in came:
-            # An event comes again when it is no longer held, and when its missing bytes have been
-            # fetched: its latency counts once.
+            # An event comes again when it is no longer held or unanswered, and when its missing
+            # bytes have been fetched: its latency counts once.
             known = self.flows.get(watched.number)
-            is_new = known is None or known.held
+            is_new = known is None or known.held or known.waits
             entry = self.flows.add(watched)
-            if isinstance(entry.seen, DecodedFlow) and not watched.held:
+            if isinstance(entry.seen, DecodedFlow) and not (watched.held or watched.waits):
                 self._learn(entry.seen, is_new)
             if entry is chosen and entry is self._shown:
                 self._show_details(entry)
@@ -404,9 +421,13 @@ class WatchApp(App[None]):
             self._latencies.add(decoded)
 
     def _draw_status(self) -> None:
+        self._status.update(self.status_text, layout=False)
+
+    @property
+    def status_text(self) -> Text:
+        """The line above all."""
         flow_count, following = len(self.flows), self._list.following
-        line = status_line(str(self._address), self._receiver, flow_count, following)
-        self._status.update(line, layout=False)
+        return status_line(str(self._address), self._receiver, flow_count, following)
 
     def _draw_panels(self) -> None:
         self._draw_status()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kwire.proxy import DecodedFlow, Flow, Notice
-from kwire.proxy.feed.receiver import FeedEvent
+from kwire.proxy.feed.source import FeedEvent
 from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.match_target import MatchTarget
 
@@ -15,11 +15,15 @@ MOST = 5000
 
 @dataclass(slots=True, eq=False)
 class FlowLogEntry:
-    """An event by its number in the feed. held: its response waits, without one its request."""
+    """An event by its number in the feed. held: its response waits, without one its request.
+
+    waits: it is not answered yet, and comes once more.
+    """
 
     number: int
     seen: DecodedFlow | Notice
     held: bool = False
+    waits: bool = False
 
     @property
     def holds_response(self) -> bool:
@@ -51,9 +55,10 @@ class FlowLog:
         seen = DecodedFlow(event) if isinstance(event, Flow) else event
         known = self._entries.get(watched.number)
         if known is not None:
-            known.seen, known.held = seen, watched.held
+            known.seen, known.held, known.waits = seen, watched.held, watched.waits
             return known
-        entry = self._entries[watched.number] = FlowLogEntry(watched.number, seen, watched.held)
+        entry = FlowLogEntry(watched.number, seen, watched.held, watched.waits)
+        self._entries[watched.number] = entry
         if self._passes(entry):
             self.visible.append(entry)
         if len(self._entries) > self._most:

@@ -17,6 +17,7 @@ from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.flows.flow import ClientConnection, Event, Notice, NoticeKind
 
 _TLS_RECORDS = range(0x14, 0x18)
+_JOINED = "the connection began before the packets"
 
 
 class Content(Enum):
@@ -105,6 +106,7 @@ class Conversation:
             self._tell_gap(side, at)
             self._frame(side, data, at)
         elif found := self._search(side, data):
+            self._tell_join(side, at)
             self._tell_gap(side, at)
             self._frame(side, found, at)
 
@@ -241,6 +243,15 @@ class Conversation:
         if self.client is None:
             return str(self._ends[side])
         return "client" if side == self.client else "node"
+
+    def _tell_join(self, side: int, at: float) -> None:
+        """Tell that the connection began before the file, at its first request."""
+        direction = self.directions[side]
+        if side != self.client or direction.has_frames or direction.is_late or direction.gaps:
+            return
+        size = direction.passed_over
+        skipped = f": {size} bytes up to its first request are passed over" if size else ""
+        self._notify(NoticeKind.NOT_CAPTURED, f"{_JOINED}{skipped}", at)
 
     def _tell_gap(self, side: int, at: float) -> None:
         direction = self.directions[side]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from struct import Struct, error, unpack_from
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, TypeVar, cast
 
 from kwire.errors import FileError
 
@@ -39,6 +39,10 @@ _TSRESOL, _TSOFFSET = 9, 14  # options of an interface
 _IFDROP, _OSDROP = 5, 7  # options of its statistics
 _MICROSECONDS = 1_000_000
 
+_T = TypeVar("_T")
+_Reading = Generator[None, None, _T]
+"""Reading that yields None where a moment has passed."""
+
 
 class Packet(NamedTuple):
     """A packet as it is in a file.
@@ -57,8 +61,9 @@ class Packet(NamedTuple):
 class PacketFile:
     """A file of packets that is read once.
 
-    kernel_drops: packets that the system says it dropped before they were written. ended: why
-    reading ended before the end of the file, None if it did not.
+    file: a pipe of packets that still come may return None from `read`, to say that a moment has
+    passed and nothing was read. kernel_drops: packets that the system says it dropped before they
+    were written. ended: why reading ended before the end of the file, None if it did not.
     """
 
     file: BinaryIO
@@ -72,12 +77,12 @@ class PacketFile:
         """Packets that were dropped while the file was made, as far as it says."""
         return sum(self._dropped.values())
 
-    def packets(self) -> Iterator[Packet]:
-        """Yield the packets up to the first damage, which is in `ended` then.
+    def packets(self) -> Iterator[Packet | None]:
+        """Yield the packets up to the first damage, which is in `ended` then; None for a moment.
 
         Raises FileError if the file is neither pcap nor pcapng.
         """
-        magic = self._open()
+        magic = yield from self._open()
         for order in "<>":
             (number,) = unpack_from(f"{order}I", magic)
             if number in _CLASSIC:
@@ -94,9 +99,9 @@ class PacketFile:
         except (OSError, EOFError, zlib.error) as failure:  # a gzip member that is cut or damaged
             self.ended = self._error(f"cannot be unpacked further: {failure}", self._position)
 
-    def _open(self) -> bytes:
+    def _open(self) -> _Reading[bytes]:
         """Return the first four bytes, of the content of a gzip'ed file. Raises FileError."""
-        magic = self.file.read(4)
+        magic = yield from self._available(4)
         if magic.startswith(_GZIP):
             whole = cast(BinaryIO, _Joined(magic, self.file))
             self.file = cast(BinaryIO, gzip.GzipFile(fileobj=whole))
@@ -119,31 +124,37 @@ class PacketFile:
     def _error(self, reason: str, offset: int) -> FileError:
         return FileError(reason, file=self.name, offset=offset)
 
-    def _read(self, size: int, of: str) -> bytes:
+    def _available(self, size: int) -> _Reading[bytes]:
+        """Return the next bytes, fewer at the end of the file."""
+        while (data := cast("bytes | None", self.file.read(size))) is None:
+            yield None
+        return data
+
+    def _read(self, size: int, of: str) -> _Reading[bytes]:
         """Return the next bytes. Raises FileError if there are fewer."""
-        data = self.file.read(size)
+        data = yield from self._available(size)
         self._position += len(data)
         if len(data) < size:
             reason = f"the file ends within {of}: {len(data)} of {size} bytes are there"
             raise self._error(reason, self._position - len(data))
         return data
 
-    def _next_byte(self) -> bytes:
+    def _next_byte(self) -> _Reading[bytes]:
         """Return the next byte, nothing at the end of the file."""
-        data = self.file.read(1)
+        data = yield from self._available(1)
         self._position += len(data)
         return data
 
     def _damaged(self, reason: str, offset: int) -> FileError:
         return self._error(f"{reason}; what follows is not read", offset)
 
-    def _classic(self, order: str, unit: int, extra: int) -> Iterator[Packet]:
-        header = self._read(20, "its header")
+    def _classic(self, order: str, unit: int, extra: int) -> Iterator[Packet | None]:
+        header = yield from self._read(20, "its header")
         link = unpack_from(f"{order}I", header, 16)[0] & 0xFFFF  # above: the length of an FCS
         head = Struct(f"{order}IIII")
         while True:
             offset = self._position
-            first = self.file.read(head.size)
+            first = yield from self._available(head.size)
             if not first:
                 return
             self._position += len(first)
@@ -154,26 +165,26 @@ class PacketFile:
             seconds, fraction, captured, size = head.unpack(first)
             if captured > PACKET_LIMIT:
                 raise self._damaged(f"a packet of {captured} bytes", offset)
-            data = self._read(extra + captured, "a packet")[extra:]
+            data = (yield from self._read(extra + captured, "a packet"))[extra:]
             yield Packet(_time(seconds * unit + fraction, unit), link, data, max(size, captured))
 
-    def _sections(self) -> Iterator[Packet]:
+    def _sections(self) -> Iterator[Packet | None]:
         order, section = "<", 0
         interfaces: list[_Interface] = []
         kind_bytes = _SECTION.to_bytes(4, "big")
         while kind_bytes:
             offset = self._position - 4
-            length_bytes = self._read(4, "the head of a block")
+            length_bytes = yield from self._read(4, "the head of a block")
             if kind_bytes == _SECTION.to_bytes(4, "big"):  # the same in both byte orders
-                mark = self._read(4, "the head of a section")
+                mark = yield from self._read(4, "the head of a section")
                 order = self._byte_order(mark, offset)
                 interfaces, section = [], section + 1
-                body = self._body(order, length_bytes, mark, offset)
+                body = yield from self._body(order, length_bytes, mark, offset)
                 if unpack_from(f"{order}H", body, 4)[0] != 1:
                     raise self._damaged("a section of an unknown version", offset)
             else:
                 (kind,) = unpack_from(f"{order}I", kind_bytes)
-                body = self._body(order, length_bytes, b"", offset)
+                body = yield from self._body(order, length_bytes, b"", offset)
                 try:
                     packet = self._block(order, kind, body, interfaces, section)
                 except (error, IndexError):
@@ -182,8 +193,8 @@ class PacketFile:
                     ) from None
                 if packet is not None:
                     yield packet
-            first = self._next_byte()
-            kind_bytes = first and first + self._read(3, "the head of a block")
+            first = yield from self._next_byte()
+            kind_bytes = first and first + (yield from self._read(3, "the head of a block"))
 
     def _byte_order(self, mark: bytes, offset: int) -> str:
         for order in "<>":
@@ -191,15 +202,15 @@ class PacketFile:
                 return order
         raise self._damaged("a section without a byte order", offset)
 
-    def _body(self, order: str, length_bytes: bytes, read: bytes, offset: int) -> bytes:
+    def _body(self, order: str, length_bytes: bytes, read: bytes, offset: int) -> _Reading[bytes]:
         """Return the body of a block, of which `read` is read already."""
         (length,) = unpack_from(f"{order}I", length_bytes)
         least = 12 + (16 if read else 0)
         if not least <= length <= PACKET_LIMIT:
             raise self._damaged(f"a block of {length} bytes", offset)
         padded = length + -length % 4  # some writers leave the padding out of the length
-        body = read + self._read(padded - 12 - len(read), "a block")
-        if self._read(4, "a block") != length_bytes:
+        body = read + (yield from self._read(padded - 12 - len(read), "a block"))
+        if (yield from self._read(4, "a block")) != length_bytes:
             raise self._damaged(
                 f"a block of {length} bytes that does not end with its length", offset
             )
@@ -247,7 +258,12 @@ class _Joined:
 
     def read(self, size: int) -> bytes:
         data, self.start = self.start[:size], self.start[size:]
-        return data + self.file.read(size - len(data)) if len(data) < size else data
+        while len(data) < size:
+            more = cast("bytes | None", self.file.read(size - len(data)))
+            if not more and more is not None:
+                break
+            data += more or b""
+        return data
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@
    queues wrote them.
 2. Bytes that the peer acknowledged had arrived there. If `PATIENCE` further packets do not bring
    them, they are not in the file: a gap. Bytes that nobody acknowledged may still be repeated: they
-   are a gap behind `LONG_PATIENCE` packets, and where too much waits for them.
+   are a gap behind `LONG_PATIENCE` packets, and where too much waits for them. Of packets that
+   still come, two moments are as long as `PATIENCE` packets.
 3. A packet that was cut in the file has its gap at its end.
 """
 
@@ -198,7 +199,7 @@ class TcpConnection:
         self.reset = False
         self.latest = 0.0
         self._consumer = consumer
-        self._number = 0
+        self._number = self._before = 0
 
     @property
     def over(self) -> bool:
@@ -280,6 +281,12 @@ class TcpConnection:
         other.acknowledge(position, self._number)
         own.acknowledged = max(own.acknowledged, position)
         return position
+
+    def pass_moment(self) -> None:
+        """Give up bytes that were acknowledged before the last moment: they would be there."""
+        if any(stream.held or stream.acks for stream in self.streams):
+            self._pump(min(self._number - self._before, PATIENCE), LONG_PATIENCE)
+        self._before = self._number
 
     def _begin(self, side: int) -> None:
         """Tell, before the first byte of a side passes, if others before it are missing."""

@@ -77,7 +77,7 @@ FORMS = {
 
 @pytest.mark.parametrize("data", FORMS.values(), ids=list(FORMS))
 def test_every_form_has_the_same_packets_and_times(data: bytes) -> None:
-    packets = list(PacketFile(BytesIO(data), "x").packets())
+    packets = list(filter(None, PacketFile(BytesIO(data), "x").packets()))
     assert [packet.at for packet in packets] == pytest.approx([s.at for s in SENT], abs=1e-3)
     imported = Imported(data)
     assert (imported.answered, imported.losses, imported.problems) == (5, {}, [])

@@ -12,8 +12,9 @@ from random import Random
 from kwire.net.address import Address
 from kwire.proxy import Filters, Listener, Proxy
 from kwire.proxy.feed.commands import Controls
-from kwire.proxy.feed.receiver import FeedEvent, Receiver
+from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.feed.sender import Feed
+from kwire.proxy.feed.source import FeedEvent
 from kwire.proxy.filters.intercept import Intercept
 from kwire.proxy.filters.rule_set import RuleSet
 from tests.support.proxy.data_path.proxied_node import GRANTED, VOTE, grant, node

@@ -1,0 +1,171 @@
+"""Files and pipes of packets, read up to the first Ctrl-C.
+
+A pipe is read in a thread: what it has is there at once, and time passes while it is silent.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import stat
+import time
+from collections.abc import Iterator
+from io import UnsupportedOperation
+from queue import Empty, Queue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
+
+import typer
+
+from kwire.cli.options import repeated
+from kwire.operating_system import TERMINATION
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+    from kwire.proxy.capture.packets.balance import Balance
+
+NODE_PORT: list[int] = repeated(
+    metavar="PORT",
+    min=1,
+    max=65535,
+    help="A port at which nodes listen; repeatable. By default the client is the side that sends"
+    " the SYN, and without a SYN the side that sends requests.",
+)
+"""The option --node-port of commands that read packets."""
+
+MOMENT = 1.0
+"""Seconds after which a reader of a pipe hears that time has passed."""
+
+_CHUNK, _CHUNKS = 64 * 1024, 64  # bytes of a read, and most that wait
+_FEW = 16 * 1024  # bytes behind which a pause lets more come: one wake for many packets
+_PAUSE = 0.1  # seconds
+_REST = 0.5  # seconds from a signal to the end: tcpdump has it, too, and writes what it has
+
+
+class PacketInput:
+    """Reads files up to the first Ctrl-C or SIGTERM, at which they end; a second one is raised.
+
+    end: when a pipe ends at the latest, monotonic seconds.
+    """
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self.end = math.inf
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for name in ("SIGINT", *TERMINATION):
+            number = getattr(signal, name, None)
+            # A shell starts a script's background jobs with SIGINT ignored.
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def file(self, file: BufferedReader) -> BinaryIO:
+        """Return a file that has its bytes, and ends at a signal.
+
+        Where it is a pipe, its `read` returns None when `MOMENT` has passed.
+        """
+        try:
+            is_pipe = not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        except UnsupportedOperation:
+            is_pipe = False
+        return cast(
+            BinaryIO, _PipeInput(self, file.fileno()) if is_pipe else _FileInput(self, file)
+        )
+
+    def stop(self) -> None:
+        """End the files."""
+        self.end = time.monotonic() + _REST
+        self.stopped = True
+
+    def _stop(self, *_: object) -> None:
+        self.__exit__()
+        self.stop()
+
+
+def print_balance(name: str, balance: Balance, *, err: bool = False) -> Iterator[str]:
+    """Print what was read of a file and what was not; yield the losses."""
+    from kwire.text.untrusted import harmless
+
+    typer.echo(f"\n{harmless(name)}", err=err)
+    for item in balance.items:
+        color = "yellow" if item.lost else None
+        typer.secho(f"  {item.name:<14}{item.text}", fg=color, err=err)
+        if item.lost:
+            yield f"{harmless(name)}, {item.name}: {item.text}"
+
+
+class _FileInput:
+    """A file whose bytes are there already."""
+
+    def __init__(self, packets: PacketInput, file: BufferedReader) -> None:
+        self._packets = packets
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        data = b""
+        while not self._packets.stopped and len(data) < size:
+            if not (more := self._file.read1(size - len(data))):
+                break
+            data += more
+        return data
+
+
+class _PipeInput:
+    """A pipe whose bytes still come."""
+
+    def __init__(self, packets: PacketInput, file: int) -> None:
+        self._packets = packets
+        self._chunks: Queue[bytes] = Queue(_CHUNKS)
+        self._data = bytearray()
+        self._ended = False
+        self._moment = time.monotonic() + MOMENT
+        # Its own descriptor: the thread may still wait for bytes when the file is closed.
+        Thread(target=self._fill, args=(os.dup(file),), name="packets", daemon=True).start()
+
+    def read(self, size: int) -> bytes | None:
+        """Return the next bytes, fewer at the end or after a signal; None for a moment."""
+        if self._is_time():
+            return None
+        while len(self._data) < size and not self._is_over:
+            try:
+                chunk = self._chunks.get(timeout=_PAUSE)
+            except Empty:
+                if self._is_time():
+                    return None
+                continue
+            self._data += chunk
+            self._ended = not chunk
+        data = bytes(self._data[:size])
+        del self._data[:size]
+        return data
+
+    @property
+    def _is_over(self) -> bool:
+        return self._ended or time.monotonic() > self._packets.end
+
+    def _is_time(self) -> bool:
+        now = time.monotonic()
+        is_time = now >= self._moment and not self._packets.stopped
+        if is_time:
+            self._moment = now + MOMENT
+        return is_time
+
+    def _fill(self, file: int) -> None:
+        try:
+            while chunk := os.read(file, _CHUNK):
+                self._chunks.put(chunk)
+                if len(chunk) < _FEW:
+                    time.sleep(_PAUSE)
+        except OSError:
+            pass
+        finally:
+            self._chunks.put(b"")
+            os.close(file)

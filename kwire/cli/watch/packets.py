@@ -1,0 +1,128 @@
+"""`kwire watch -`: flows out of packets that a pipe brings, as tcpdump writes them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from contextvars import copy_context
+from threading import Thread
+from time import sleep
+from typing import TYPE_CHECKING, cast
+
+import typer
+
+from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
+from kwire.cli.packet_input import PacketInput, print_balance
+from kwire.errors import KwireError
+from kwire.extras import importing
+from kwire.proxy import DecodedFlow, Flow
+from kwire.proxy.feed.source import FeedEvent, PacketFeed
+
+with importing("dpkt", "pcap", "reading packets"):
+    from kwire.proxy.capture.pcap_import import PacketImport
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+
+    from kwire.cli.flows.display import Display
+
+WAITING = 5000
+"""Events that may wait to be drawn; then reading waits, and the pipe with it."""
+
+NAME = "stdin"
+"""The name of the pipe in messages."""
+
+
+def packets_of_stdin(ports: frozenset[int], packet_input: PacketInput) -> PacketImport:
+    """Return the packets that come by stdin. Raises WrongUsage if it is a terminal."""
+    if sys.stdin.isatty():
+        raise WrongUsage(
+            "stdin is the terminal: packets come by a pipe, as in"
+            " `tcpdump -U -w - port 9093 | kwire watch -`."
+        )
+    return PacketImport(packet_input.file(cast("BufferedReader", sys.stdin.buffer)), NAME, ports)
+
+
+def run_plain(display: Display, ports: frozenset[int]) -> None:
+    """Print a line a flow until the pipe ends, or Ctrl-C; then what became of the packets.
+
+    Raises FileError, CommandFailed if packets are missing.
+    """
+    with PacketInput() as packet_input:
+        packets = packets_of_stdin(ports, packet_input)
+        for watched in PacketFeed(packets).events():
+            event = watched.event
+            seen = DecodedFlow(event) if isinstance(event, Flow) else event
+            display.show(seen, counted=not watched.waits)
+    display.end(0)
+    losses = list(print_balance(NAME, packets.balance, err=True))
+    if packet_input.stopped:
+        raise typer.Exit(INTERRUPTED)
+    if losses:
+        raise CommandFailed(f"not all was seen: {'; '.join(losses)}")
+
+
+class PacketThread:
+    """Reads the packets of stdin in a thread; `take` gives the events since the last call.
+
+    problem: why reading has failed.
+    """
+
+    def __init__(self, ports: frozenset[int]) -> None:
+        self._input = PacketInput()
+        self._packets = packets_of_stdin(ports, self._input)
+        self._events: deque[FeedEvent] = deque()
+        self._thread = Thread(target=copy_context().run, args=(self._read,), daemon=True)
+        self.problem = ""
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End reading."""
+        self._input.stop()
+
+    @property
+    def ended(self) -> bool:
+        """True if nothing more comes."""
+        return not self._thread.is_alive()
+
+    @property
+    def packet_count(self) -> int:
+        """Packets that were read."""
+        return self._packets.balance.packets
+
+    @property
+    def losses(self) -> list[str]:
+        """Sentences of packets and bytes that are missing; complete when reading has ended."""
+        return [f"{item.name}: {item.text}" for item in self._packets.balance.items if item.lost]
+
+    def take(self) -> list[FeedEvent]:
+        """Return the events since the last call."""
+        return [self._events.popleft() for _ in range(len(self._events))]
+
+    def _read(self) -> None:
+        try:
+            for watched in PacketFeed(self._packets).events():
+                self._events.append(watched)
+                while len(self._events) > WAITING and not self._input.stopped:
+                    sleep(0.05)
+        except KwireError as error:
+            self.problem = str(error)
+
+
+def take_keys_from_terminal() -> None:
+    """Make stdin the terminal, as less does; whoever reads the pipe has it open already.
+
+    Raises WrongUsage if there is no terminal.
+    """
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR)
+    except OSError:
+        raise WrongUsage(
+            "there is no terminal to read keys from: give --plain for a line a flow."
+        ) from None
+    os.dup2(terminal, sys.stdin.fileno())
+    os.close(terminal)
