@@ -219,6 +219,8 @@ class FilterRunner(FilterStage):
                 supervision.report_unsendable(error, "a message")
             name = supervision.ran[-1].filter.name
             verdict = Drop() if self._filters.drop_on_error else None
+        if direction is _RESPONSE and _is_changed(decoded, frame, supervision, verdict):
+            held.copy = self._pairing.copy_changed(flow, held.copy, frame[SIZE.size :])
         self._act(held, direction, verdict, name, frame)
         if isinstance(verdict, Stall):
             await _NEVER
@@ -338,9 +340,18 @@ def _encode(
         # A method that failed may have left half a change: "sent on as it came" is exact.
         return decoded.frame
     frame = decoded.encode()
-    if frame is not decoded.frame and supervision.changed:
+    if _is_changed(decoded, frame, supervision, None):
         flow.add_effect(Effect.CHANGED, "changed by a filter")
     return frame
+
+
+def _is_changed(
+    decoded: DecodedFrame, frame: bytes, supervision: Supervision, verdict: FilterVerdict
+) -> bool:
+    """True if another message is sent; the proxy's addresses in it make no other one."""
+    if verdict is None:
+        return frame is not decoded.frame and supervision.changed
+    return isinstance(verdict, Answer)
 
 
 def _name(handler: FilterHandler | None) -> str:

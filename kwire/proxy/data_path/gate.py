@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from kwire.proxy.data_path.copies import MEMORY_LIMIT, Copies, RequestShare
@@ -37,15 +36,17 @@ class HeldFrame:
     """A frame that waits: for its last byte, then for filters, then for those before it.
 
     pieces, size: what came of it. run: the filters, once it is whole. finish: ends the flow's part
-    in this direction. released: what to send in its place, None until that is decided. refused: it
-    has no room and must not pass either; its connection is being closed.
+    in this direction, with the copy of the frame. released: what to send in its place, None until
+    that is decided. refused: it has no room and must not pass either; its connection is being
+    closed.
     """
 
     flow: Flow
     pieces: list[bytes]
     size: int = 0
     run: FilterRun | None = None
-    finish: Callable[[], None] | None = None
+    copy: bytes | None = None
+    finish: FinishFlow | None = None
     released: bytes | None = None
     refused: bool = False
 
@@ -164,7 +165,7 @@ class Gate:
             if flow is not None:
                 finish(flow, copy)
         else:
-            held.finish = partial(finish, held.flow, copy)
+            held.finish, held.copy = finish, copy
             # A refused one stays at its place, so that nothing behind it is sent either.
             if not held.refused:
                 self._judge(held)
@@ -224,7 +225,7 @@ class Gate:
         """Let a held frame go, and send `data` in its place."""
         held.released = data
         if held.finish is not None:
-            held.finish()
+            held.finish(held.flow, held.copy)
             held.finish = None
         if not self._closed:
             self._send()
@@ -237,7 +238,7 @@ class Gate:
                 held.run.close()
             if held.finish is not None:
                 held.flow.problems.append(f"the {self._direction.value} was held at the end")
-                held.finish()
+                held.finish(held.flow, held.copy)
         for item in self._queue:
             if isinstance(item, HeldFrame):
                 self._memory.give_back(item.size)

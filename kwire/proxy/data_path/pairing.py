@@ -122,6 +122,21 @@ class Pairing:
         if flow.request_copy is not None and self._copies.take(len(copy)):
             flow.response_copy = copy
 
+    def copy_changed(self, flow: Flow, copy: bytes | None, frame: bytes) -> bytes | None:
+        """Return the copy of a response that the client gets in place of the node's.
+
+        frame: without its size. copy: of the node's; None if it was not copied.
+        """
+        flow.response_size = len(frame)
+        if copy is None:
+            return None
+        self._copies.give_back(len(copy))
+        copy = frame[: self._copies.copy_limit]
+        if self._copies.take(len(copy)):
+            return copy
+        self._copies.give_up(flow.problems)
+        return None
+
     @property
     def connection(self) -> ClientConnection:
         """The connection, as flows and notices name it."""

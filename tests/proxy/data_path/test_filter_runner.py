@@ -166,10 +166,15 @@ def test_a_response_is_replaced_or_changed_and_its_request_is_known() -> None:
     dialogue = through(Change())
     dialogue.ask(VOTE + DESCRIBE)
     dialogue.answer(VOTED + DESCRIBED)
-    changed = answered(VoteResponse(error_code=87), 2, 1)
-    assert dialogue.at_client == changed + answered(
-        DescribeQuorumResponse(error_message="no"), 2, 2
-    )
+    sent = [
+        answered(VoteResponse(error_code=87), 2, 1),
+        answered(DescribeQuorumResponse(error_message="no"), 2, 2),
+    ]
+    assert dialogue.at_client == b"".join(sent)
+    # Recordings and viewers have what the client got, too.
+    assert [flow.response_copy for flow in dialogue.flows] == [frame[4:] for frame in sent]
+    assert [flow.response_size for flow in dialogue.flows] == [len(frame) - 4 for frame in sent]
+    assert dialogue.copies.held == 0
 
 
 @pytest.mark.parametrize("direction", list(Direction))

@@ -47,7 +47,7 @@ class ReplayServer:
 
     sinks: take a flow for each request. tls: with clients. fast: answer at once. addresses: at
     which it listens, with the ports that the system chose. unmatched: requests that were not
-    recorded. Raises CannotListen, BadTls.
+    recorded; first_unmatched: a sentence about the first of them. Raises CannotListen, BadTls.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class ReplayServer:
         self.fast = fast
         self.addresses: dict[int | None, Address] = {}
         self.unmatched = 0
+        self.first_unmatched = ""
         self._listen = listen
         self._sinks = tuple(sinks)
         self._numbers = count(1)
@@ -182,8 +183,7 @@ class _ClientConnection:
             flow.client_id = self._connection.client_id = request.header.client_id
         recorded = self._server.answers.find(frame, self._node_id)
         if recorded is None:
-            self._server.unmatched += 1
-            answer = _refusal(flow, self._server.answers)
+            answer = self._refuse(flow, frame)
         else:
             flow.add_effect(Effect.ANSWERED, "answered from the recording")
             answer = self._answer(recorded, flow)
@@ -221,19 +221,25 @@ class _ClientConnection:
         body = flow.correlation_id.to_bytes(4, "big", signed=True) + recorded.response_copy[4:]
         return len(body).to_bytes(_SIZE, "big") + body
 
+    def _refuse(self, flow: Flow, frame: bytes) -> bytes | None:
+        """Return the frame for a request that was not recorded, None to close the connection."""
+        difference = self._server.answers.difference(frame, self._node_id)
+        self._server.unmatched += 1
+        self._server.first_unmatched = self._server.first_unmatched or difference
+        return _refusal(flow, self._server.answers, f"not in the recording: {difference}")
+
     def _notice(self, kind: NoticeKind, text: str) -> None:
         notice = Notice(connection=self._connection, at=time.time(), kind=kind, text=text)
         self._server.tell(notice)
 
 
-def _refusal(flow: Flow, answers: RecordedAnswers) -> bytes | None:
+def _refusal(flow: Flow, answers: RecordedAnswers, problem: str) -> bytes | None:
     """Return a well-formed error response, None if the API has none.
 
     ApiVersions offers the client the versions that were recorded (KIP-511).
     """
-    problem = "not in the recording"
     if flow.key == _API_VERSIONS:
-        flow.problems.append(f"{problem}: answered with the versions that are")
+        flow.problems.append(f"{problem}; answered with the versions that are")
         code = ErrorCode.UNSUPPORTED_VERSION if flow.version else ErrorCode.NONE
         offer = ApiVersionsResponse(error_code=code, api_keys=answers.offered)
         return encode_response(offer, 0, correlation_id=flow.correlation_id)
@@ -243,7 +249,7 @@ def _refusal(flow: Flow, answers: RecordedAnswers) -> bytes | None:
     except KwireError:
         refusal = None
     if refusal is None:
-        flow.problems.append(f"{problem}: closed, since such a response has no room for an error")
+        flow.problems.append(f"{problem}; closed, since such a response has no room for an error")
         return None
-    flow.problems.append(f"{problem}: answered with {UNMATCHED.name}")
+    flow.problems.append(f"{problem}; answered with {UNMATCHED.name}")
     return encode_response(refusal, flow.version, correlation_id=flow.correlation_id)

@@ -165,7 +165,8 @@ async def test_what_got_no_answer_gets_none_and_what_is_no_request_is_told() -> 
     assert isinstance(notice, Notice)
     assert "a frame of 1195725856 bytes" in notice.text
     assert isinstance(unknown, Flow)
-    assert unknown.problems[0].startswith("not in the recording: closed")
+    assert unknown.problems[0].startswith("not in the recording: API 9999 v3 cannot be decoded")
+    assert "; closed, since such a response has no room" in unknown.problems[0]
 
 
 async def test_what_was_not_recorded_gets_a_well_formed_error() -> None:
@@ -181,7 +182,10 @@ async def test_what_was_not_recorded_gets_a_well_formed_error() -> None:
     assert [(topic.name, topic.error_code) for topic in answer.body.topics] == [("b", -1)]
     (unmatched,) = events
     assert isinstance(unmatched, Flow)
-    assert unmatched.problems == ["not in the recording: answered with UNKNOWN_SERVER_ERROR"]
+    assert unmatched.problems == [
+        "not in the recording: Metadata v12 lacks topics[a], which was recorded;"
+        " answered with UNKNOWN_SERVER_ERROR"
+    ]
 
 
 async def test_no_node_is_taken_for_one_of_the_recorded_cluster() -> None:
