@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kwire.testing.message_faults import MessageFault, MessageFaults
     from kwire.testing.quorum import Quorum
     from kwire.testing.quorum_members import QuorumMember
+    from kwire.testing.recording import Recording
 
 __all__ = [
     "BackgroundQuorum",
@@ -24,6 +25,7 @@ __all__ = [
     "MessageFaults",
     "Quorum",
     "QuorumMember",
+    "Recording",
 ]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of these
@@ -37,5 +39,6 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of these
             "MessageFaults": "message_faults",
             "Quorum": "quorum",
             "QuorumMember": "quorum_members",
+            "Recording": "recording",
         },
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 OPTIONS = {
     "kwire_kafka_version": "release of Kafka for kwire_cluster's brokers, such as 4.4.0",
     "kwire_kafka": "folder of an unpacked Kafka for kwire_cluster's brokers",
+    "kwire_client": "command of a client for tests of recordings; {bootstrap} is its address",
     "kwire_cluster_scope": "scope of kwire_cluster: function (default), module, session, ...",
 }
 MARKER = "kwire_cluster(controllers=3, brokers=2, version=None, properties=None): its cluster"
@@ -43,7 +44,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of kwire_cluster."""
+    """Add the options of the fixtures."""
     group = parser.getgroup("kwire", f"kwire ({CONFORM} HOST:PORT --help: conformance checks, too)")
     for name, text in OPTIONS.items():
         group.addoption(f"--{name.replace('_', '-')}", default=None, help=text)
@@ -137,3 +138,15 @@ def kwire_proxy(request: pytest.FixtureRequest, kwire_upstream: str) -> Iterator
                     proxy.rule(rule)
         yield proxy
         request.node.add_report_section("teardown", "kwire_proxy", proxy.report())
+
+
+@pytest.fixture
+def kwire_client(request: pytest.FixtureRequest) -> str:
+    """The command of --kwire-client, for `Recording.run`; define it for your own."""
+    command = _option(request.config, "kwire_client")
+    if command is None:
+        raise pytest.UsageError(
+            "the test runs a client: give --kwire-client 'COMMAND {bootstrap}', or define the"
+            " fixture kwire_client"
+        )
+    return command

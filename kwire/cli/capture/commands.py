@@ -30,6 +30,7 @@ app = command_group(
         "import": "kwire.cli.capture.exchange:import_",
         "merge": "kwire.cli.capture.editing:merge",
         "split": "kwire.cli.capture.editing:split",
+        "to-test": "kwire.cli.capture.to_test:to_test",
         "anonymize": "kwire.cli.capture.editing:anonymize",
         "versions": "kwire.cli.capture.versions:versions",
     },

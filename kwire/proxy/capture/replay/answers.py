@@ -155,10 +155,12 @@ class RecordedAnswers:
         return None
 
     def _add(self, flow: Flow) -> None:
-        decoded = DecodedFlow(flow).request
-        if decoded is None or flow.request_copy is None or not _is_whole(flow):
+        if not is_usable(flow):
             self.unusable += 1
             return
+        decoded = DecodedFlow(flow).request
+        assert decoded is not None
+        assert flow.request_copy is not None
         kind = (flow.connection.node_id if self._by_node else None, flow.key, flow.version)
         body = _body(flow.request_copy)
         recorded = self._exact.get((kind, body))
@@ -177,6 +179,11 @@ def _difference(pair: FieldPair) -> str:
         return f"lacks {pair.path}, which was recorded"
     recorded, sent = pair.texts
     return f"has {pair.path} {sent}, and {recorded} was recorded"
+
+
+def is_usable(flow: Flow) -> bool:
+    """True if a flow can answer: its request decodes, and all its bytes are there."""
+    return DecodedFlow(flow).request is not None and _is_whole(flow)
 
 
 def _is_whole(flow: Flow) -> bool:
