@@ -59,11 +59,13 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit
 class Subscribe(_Message, frozen=True, tag="subscribe"):
     """Begins or renews a subscription. backlog: how many of the latest events to send first.
 
-    nonce: random bytes, others after each Challenge that was taken.
+    nonce: random bytes, others after each Challenge that was taken. samples: True if the viewer
+    wants a sample of the flows without errors while too many for a screen pass.
     """
 
     nonce: bytes
     backlog: int = 0
+    samples: bool = False
 
 
 class Leave(_Message, frozen=True, tag="leave"):
@@ -161,7 +163,8 @@ class Status(_Message, frozen=True, tag="status"):
     after so many without a Subscribe the viewer is removed. hold: the expression in force. held:
     the numbers of the held flows, the oldest first. controls: True if the proxy takes commands.
     rules: the revision of its rules, which grows with each change. changes: sentences about the
-    latest changes. A Status is also sent when the rules have changed.
+    latest changes. left_out: flows that this viewer was not sent because it samples. A Status is
+    also sent when the rules have changed.
     """
 
     feed: str
@@ -173,6 +176,7 @@ class Status(_Message, frozen=True, tag="status"):
     held: tuple[int, ...] = ()
     rules: int = 0
     changes: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 class ShownEvent(_Message, frozen=True, tag="shown"):

@@ -77,8 +77,9 @@ class Receiver:
     None because the proxy has not been heard of for too long. lost: events of the feed that did not
     arrive. unreadable: datagrams that could not be decoded. problem: why the last of them could
     not. stale: datagrams that came before, came late, or are of another run or viewer. timeout:
-    seconds for which a request is repeated. Raises InvalidValue for a short token, and
-    ConnectionFailed if the address cannot be used.
+    seconds for which a request is repeated. samples: of more flows than a screen can show, get
+    those with errors and a sample; left_out: how many were not sent for that. Raises InvalidValue
+    for a short token, and ConnectionFailed if the address cannot be used.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Receiver:
         backlog: int = 200,
         on_status: Callable[[], None] = lambda: None,
         timeout: float = TIMEOUT,
+        samples: bool = False,
     ) -> None:
         check_token(token)
         self._address = address
@@ -103,6 +105,8 @@ class Receiver:
         self._last_status = 0.0
         self._highest = self._received = self._lost_before = 0
         self._timeout = timeout
+        self._samples = samples
+        self._left_out = self._left_out_before = 0
         self._numbers = count(1)
         self._requests: dict[tuple[int, int], asyncio.Future[_FeedAnswer]] = {}
         self._answered = asyncio.Event()
@@ -116,6 +120,11 @@ class Receiver:
     def lost(self) -> int:
         """Events that did not arrive."""
         return self._lost_before + max(self._highest - self._received, 0)
+
+    @property
+    def left_out(self) -> int:
+        """Flows without errors that were not sent."""
+        return self._left_out_before + self._left_out
 
     async def __aenter__(self) -> Self:
         try:
@@ -262,7 +271,7 @@ class Receiver:
 
     async def _subscribe(self) -> None:
         backlog = self._backlog if not self._last_status else 0
-        await self._send(Subscribe(nonce=self._nonce, backlog=backlog))
+        await self._send(Subscribe(nonce=self._nonce, backlog=backlog, samples=self._samples))
 
     @property
     def _now(self) -> float:
@@ -304,6 +313,7 @@ class Receiver:
         self._session = Session(stamp.feed, stamp.session)
         self._set_clock(stamp)
         self._lost_before = self.lost
+        self._left_out_before, self._left_out = self.left_out, 0
         self._highest = self._received = 0
         await self._subscribe()
 
@@ -331,6 +341,7 @@ class Receiver:
 
     def _handle_status(self, status: Status) -> None:
         self._highest = max(self._highest, status.sequence)
+        self._left_out = status.left_out
         self._last_status = asyncio.get_running_loop().time()
         self.status = status
         self._answered.set()

@@ -50,6 +50,7 @@ from kwire.proxy.feed.datagrams import (
     encode_shown_event,
 )
 from kwire.proxy.feed.recent_events import RecentEvents
+from kwire.proxy.feed.sampling import Sampler
 from kwire.proxy.feed.sessions import COMMAND_PATIENCE, PATIENCE
 from kwire.proxy.feed.viewers import LEASE, Viewer, ViewerAddress, Viewers
 from kwire.proxy.flows.flow import Event, Flow, Notice, NoticeKind
@@ -81,15 +82,20 @@ LASTING_NOTICES = 100
 _PACE = 0.002  # seconds between datagrams of old events, which would overflow a socket's buffer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Send:
-    """An event to send. only: the one viewer to send it to, None for all."""
+    """An event to send. only: the one viewer to send it to, None for all.
+
+    was_held: viewers know it as held. in_sample: False if viewers that sample do not get it.
+    """
 
     number: int
     monotonic: float
     event: Event
     held: bool = False
     only: Viewer | None = None
+    was_held: bool = False
+    in_sample: bool = True
 
 
 class Feed:
@@ -116,6 +122,7 @@ class Feed:
         self._viewers = Viewers(run.bytes, os.urandom(32))
         self._started = time.monotonic()
         self._recent = RecentEvents()
+        self._sampler = Sampler()
         self._numbers = count()
         self._held: dict[Flow, int] = {}
         self._lasting: deque[_Send] = deque(maxlen=LASTING_NOTICES)
@@ -136,7 +143,9 @@ class Feed:
     def __call__(self, event: Event) -> None:
         """Take an event from the data path."""
         number = self._held.pop(event, None) if isinstance(event, Flow) else None
-        item = _Send(next(self._numbers) if number is None else number, time.monotonic(), event)
+        was_held = number is not None
+        number = next(self._numbers) if number is None else number
+        item = _Send(number, time.monotonic(), event, was_held=was_held)
         self._recent.add(item.number, item.monotonic, event)
         if isinstance(event, Notice) and event.kind is NoticeKind.BYPASSED:
             self._lasting.append(item)
@@ -177,12 +186,32 @@ class Feed:
     def _enqueue(self, item: _Send) -> None:
         if not len(self._viewers):  # without viewers the feed costs the traffic next to nothing
             return
+        if item.only is None and not self._sample(item):
+            return
         if self._waiting + item.event.weight > QUEUE_LIMIT:
             self._count_lost(self._targets(item))
             return
         self._waiting += item.event.weight
         self._queue.append(item)
         self._filled.set()
+
+    def _sample(self, item: _Send) -> bool:
+        """Leave an event out for viewers that sample; return False if there are no others.
+
+        Here and not when it is sent: many that wait would leave no room for those with errors.
+        """
+        sampling = [viewer for viewer in self._viewers if viewer.samples]
+        item.in_sample = (
+            not sampling
+            or item.held
+            or item.was_held
+            or self._sampler.takes(item.event, item.monotonic)
+        )
+        if item.in_sample:
+            return True
+        for viewer in sampling:
+            viewer.left_out += 1
+        return len(sampling) < len(self._viewers)
 
     async def _send_queued(self) -> None:
         while True:
@@ -204,7 +233,7 @@ class Feed:
         """Return the next events that fit one datagram and are for the same viewers."""
         packed: list[tuple[_Send, msgspec.Raw]] = []
         size = 0
-        while self._queue and (not packed or self._queue[0].only is packed[0][0].only):
+        while self._queue and (not packed or _for_same(self._queue[0], packed[0][0])):
             encoded = await self._encode(self._queue[0])
             size += 0 if encoded is None else len(bytes(encoded))
             if packed and size > ROOM:
@@ -244,7 +273,9 @@ class Feed:
         await asyncio.sleep(_PACE if item.only else 0)
 
     def _targets(self, item: _Send) -> Iterable[Viewer]:
-        return self._viewers if item.only is None else (item.only,)
+        if item.only is not None:
+            return (item.only,)
+        return [viewer for viewer in self._viewers if item.in_sample or not viewer.samples]
 
     def _count_lost(self, viewers: Iterable[Viewer]) -> None:
         for viewer in viewers:
@@ -308,6 +339,7 @@ class Feed:
             challenge = Challenge(nonce=message.nonce)
             await self._transmit(challenge, self._viewers.challenge(address, self._now), address)
             return
+        viewer.samples = message.samples
         self._send_earlier(viewer, message.backlog)
         await self._write(self._status(viewer), viewer)
 
@@ -355,6 +387,7 @@ class Feed:
             held=tuple(self._held_numbers())[:500],
             rules=0 if controls is None else controls.rules.revision,
             changes=() if controls is None else tuple(controls.rules.changes),
+            left_out=viewer.left_out,
         )
 
     def _held_numbers(self) -> Iterable[int]:
@@ -412,3 +445,8 @@ class Feed:
             if flow is not None:
                 self._enqueue(_Send(command.flow, time.monotonic(), flow, held=True))
         return result
+
+
+def _for_same(one: _Send, other: _Send) -> bool:
+    """Return True if both events are for the same viewers."""
+    return one.only is other.only and one.in_sample == other.in_sample

@@ -29,7 +29,8 @@ class Viewer:
 
     until: seconds since the feed was started, when its lease ends. sequence: of the latest event
     for it, sent or lost. result: of its latest command, to answer a repeated command without
-    executing it again.
+    executing it again. samples: True if it wants a sample where many flows pass; left_out: how
+    many it was not sent for that.
     """
 
     address: ViewerAddress
@@ -37,6 +38,8 @@ class Viewer:
     until: float
     sequence: int = 0
     result: CommandResult | None = None
+    samples: bool = False
+    left_out: int = 0
 
 
 class Viewers:

@@ -47,6 +47,7 @@ async def watching(
     token: bytes = b"",
     backlog: int = 200,
     on_status: Callable[[], None] = lambda: None,
+    samples: bool = False,
 ) -> AsyncIterator[Receiver]:
     """Watch a feed while the context lasts; the arguments are those of Receiver.
 
@@ -61,7 +62,7 @@ async def watching(
             take(event)
 
     async with Receiver(
-        address, put, token=token, backlog=backlog, on_status=on_status
+        address, put, token=token, backlog=backlog, on_status=on_status, samples=samples
     ) as receiver:
         task = asyncio.create_task(_complete(receiver, queue, take))
         try:

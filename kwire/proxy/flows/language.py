@@ -7,9 +7,10 @@ field is compared as `voter_id==3000`; `!` binds closest, then `&` (or nothing a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import pyparsing as pp
 
@@ -77,6 +78,10 @@ class Expression:
         """Return whether it holds for all messages of an API and version, None if that depends."""
         raise NotImplementedError
 
+    def found(self, target: MatchTarget) -> Iterator[tuple[str, Any]]:
+        """Yield name and value of what makes it hold: of a negation nothing does."""
+        yield from ()
+
     def __call__(self, target: MatchTarget) -> bool:
         """Return True if it is known to hold."""
         return self.test(target) is True
@@ -105,6 +110,12 @@ class TermExpression(Expression):
 
     def static(self, key: int, version: int) -> bool | None:
         return self.term.static(key, version)
+
+    def found(self, target: MatchTarget) -> Iterator[tuple[str, Any]]:
+        try:
+            yield from self.term.find(target)
+        except TooMuch:
+            target.is_cut = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +159,10 @@ class Many(Expression):
 
     def static(self, key: int, version: int) -> bool | None:
         return self._settle(part.static(key, version) for part in self.parts)
+
+    def found(self, target: MatchTarget) -> Iterator[tuple[str, Any]]:
+        for part in self.parts:
+            yield from part.found(target)
 
     def _settle(self, answers: Iterable[bool | None]) -> bool | None:
         result: bool | None = not self.decisive

@@ -8,12 +8,15 @@ DescribeQuorum tells all of it at once.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from kwire.messages.a01_fetch import FetchRequest, FetchResponse
 from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
+from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse, ReplicaState
 from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
@@ -26,6 +29,7 @@ QUORUM_APIS = api_keys(
     "Fetch",
     "Vote",
     "BeginQuorumEpoch",
+    "EndQuorumEpoch",
     "DescribeQuorum",
     "AddRaftVoter",
     "RemoveRaftVoter",
@@ -35,6 +39,11 @@ QUORUM_APIS = api_keys(
 REPLICAS = 200
 """Replicas that are remembered: a peer may send any ids."""
 
+CHANGES = 500
+"""Changes of the quorum that are remembered, the latest ones."""
+
+RECENT = 20
+"""Changes among which one that is told to the next voter is no new one."""
 
 VOTER, OBSERVER = "voter", "observer"
 
@@ -52,13 +61,30 @@ class SeenReplica:
     at: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class QuorumChange:
+    """Something that changed in the quorum, in words.
+
+    rpc: the RPC that shows it, by the number of its connection and its correlation id.
+    """
+
+    at: float
+    epoch: int
+    text: str
+    rpc: tuple[int, int]
+
+
 class QuorumSeen:
-    """The leader and the replicas by id. leader_id, epoch, high_watermark: -1 where not known."""
+    """The leader and the replicas by id. leader_id, epoch, high_watermark: -1 where not known.
+
+    changes: elections, leaders, epochs and voters that changed, in the order in which they passed.
+    """
 
     def __init__(self) -> None:
         self.leader_id = -1
         self.epoch = -1
         self.high_watermark = -1
+        self.changes: deque[QuorumChange] = deque(maxlen=CHANGES)
         self._replicas: dict[int, SeenReplica] = {}
 
     @property
@@ -84,6 +110,25 @@ class QuorumSeen:
         """Learn from one more flow."""
         if decoded.flow.key not in QUORUM_APIS:
             return
+        before = self.leader_id, self.epoch
+        self._learn(decoded)
+        if before != (self.leader_id, self.epoch) and self.leader_id >= 0:
+            self._note(decoded, self.epoch, f"{self.leader_id} leads")
+        elif before[0] >= 0 and self.leader_id < 0:
+            self._note(decoded, self.epoch, "no leader")
+
+    def _note(self, decoded: DecodedFlow, epoch: int, text: str) -> None:
+        flow = decoded.flow
+        rpc = flow.connection.number, flow.correlation_id
+        self.changes.append(QuorumChange(flow.at, epoch, text, rpc))
+
+    def _note_once(self, decoded: DecodedFlow, epoch: int, text: str) -> None:
+        """Note what is said to every voter."""
+        latest = islice(reversed(self.changes), RECENT)
+        if (epoch, text) not in ((change.epoch, change.text) for change in latest):
+            self._note(decoded, epoch, text)
+
+    def _learn(self, decoded: DecodedFlow) -> None:
         if (request := decoded.request_as(FetchRequest)) is not None:
             self._fetch(decoded, request)
         elif (began := decoded.request_as(BeginQuorumEpochRequest)) is not None:
@@ -93,24 +138,31 @@ class QuorumSeen:
                     self._votes(began.voter_id, decoded.flow.connection.node_id)
         elif (asked := decoded.request_as(VoteRequest)) is not None:
             self._elect(decoded, asked)
+        elif (ended := decoded.request_as(EndQuorumEpochRequest)) is not None:
+            for end in (partition for topic in ended.topics for partition in topic.partitions):
+                self._note_once(decoded, end.leader_epoch, f"{end.leader_id} resigns")
         elif (added := decoded.request_as(AddRaftVoterRequest)) is not None:
             answer = decoded.response_as(AddRaftVoterResponse)
             if answer is not None and not answer.error_code:
                 self._votes(added.voter_id)
+                self._note(decoded, self.epoch, f"voter {added.voter_id} added")
         elif (removed := decoded.request_as(RemoveRaftVoterRequest)) is not None:
             gone = decoded.response_as(RemoveRaftVoterResponse)
             if gone is not None and not gone.error_code:
                 self._has_role(removed.voter_id, OBSERVER)
+                self._note(decoded, self.epoch, f"voter {removed.voter_id} removed")
         elif (described := decoded.response_as(DescribeQuorumResponse)) is not None:
-            self._describe(described, decoded.flow.at)
+            self._describe(described, decoded)
 
     def _elect(self, decoded: DecodedFlow, request: VoteRequest) -> None:
         """Note a candidate and the node that it asks as voters, and the leader in the answer."""
-        candidates = [
-            partition.replica_id for topic in request.topics for partition in topic.partitions
-        ]
-        if candidates:
+        asked = [partition for topic in request.topics for partition in topic.partitions]
+        if asked:
+            candidates = (partition.replica_id for partition in asked)
             self._votes(request.voter_id, decoded.flow.connection.node_id, *candidates)
+        for partition in asked:
+            what = "asks for pre-votes" if partition.pre_vote else "asks for votes"
+            self._note_once(decoded, partition.replica_epoch, f"{partition.replica_id} {what}")
         vote = decoded.response_as(VoteResponse)
         for answered in vote.topics if vote is not None else ():
             for voted in answered.partitions:
@@ -149,7 +201,7 @@ class QuorumSeen:
         if node_id is not None:
             self._lead(node_id, request.topics[0].partitions[0].current_leader_epoch)
 
-    def _describe(self, response: DescribeQuorumResponse, at: float) -> None:
+    def _describe(self, response: DescribeQuorumResponse, decoded: DecodedFlow) -> None:
         for topic in response.topics:
             for partition in topic.partitions:
                 # An answer from before an election that was seen since is out of date.
@@ -158,12 +210,20 @@ class QuorumSeen:
                 self._lead(partition.leader_id, partition.leader_epoch)
                 self.high_watermark = max(self.high_watermark, partition.high_watermark)
                 # This answer has all of them: those that it does not name are gone.
+                before = self._voters
                 self._replicas.clear()
                 for role, replicas in (
                     (VOTER, partition.current_voters),
                     (OBSERVER, partition.observers),
                 ):
-                    self._roles(role, replicas, at)
+                    self._roles(role, replicas, decoded.flow.at)
+                if self._voters != before:
+                    voters = ", ".join(map(str, sorted(self._voters)))
+                    self._note(decoded, partition.leader_epoch, f"voters {voters}")
+
+    @property
+    def _voters(self) -> set[int]:
+        return {node_id for node_id, known in self._replicas.items() if known.role == VOTER}
 
     def _roles(self, role: str, replicas: list[ReplicaState], at: float) -> None:
         for replica in replicas:

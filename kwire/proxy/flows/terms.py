@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from kwire.text.untrusted import cut_repr, did_you_mean, whole_number
 
 Test = Callable[[MatchTarget], bool | None]
 Static = Callable[[int, int], bool | None]
+Find = Callable[[MatchTarget], Iterable[tuple[str, Any]]]
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -48,13 +49,15 @@ class TermTest:
     """The test of a term. needs_response: only a response, or a flow that has ended, can tell.
 
     cost: characters that may be compared at each place of a text, see Glob, and LOOK for each look
-    at all fields or topics of a message, of which there may be a million.
+    at all fields or topics of a message, of which there may be a million. find: yields name and
+    value of what made it match.
     """
 
     test: Test
     static: Static
     needs_response: bool = False
     cost: int = 0
+    find: Find = lambda target: ()
 
 
 def term_test(term: str, text: str) -> TermTest:
@@ -69,11 +72,18 @@ def field_test(path: str, compare: str, text: str) -> TermTest:
         raise InvalidValue(f"records are not compared as text: only {path}==null and {path}!=null")
     comparison = FieldComparison.of(COMPARE[compare], text)
 
-    def test(target: MatchTarget) -> bool | None:
-        values = (value for layer in target.layers for value in layer.values(path))
-        return any(comparison(value, target.effort) for value in values)
+    name = path.rpartition(".")[2]
 
-    return TermTest(test, _depends, path.startswith("response."), LOOK + comparison.glob.cost)
+    def find(target: MatchTarget) -> Iterator[tuple[str, Any]]:
+        values = (value for layer in target.layers for value in layer.values(path))
+        return ((name, value) for value in values if comparison(value, target.effort))
+
+    cost = LOOK + comparison.glob.cost
+    return TermTest(_is_found(find), _depends, path.startswith("response."), cost, find)
+
+
+def _is_found(find: Find) -> Test:
+    return lambda target: any(True for _ in find(target))
 
 
 def _depends(key: int, version: int) -> bool | None:
@@ -142,17 +152,24 @@ def _to(text: str) -> TermTest:
     return TermTest(lambda target: matches(target.flow.connection.node_id), _depends)
 
 
+def _connection(text: str) -> TermTest:
+    matches = _numbers(text, "number of a connection: write 7, 7,9 or 7-12")
+    return TermTest(lambda target: matches(target.flow.connection.number), _depends)
+
+
 def _nodes(text: str) -> Callable[[int | None], bool]:
-    """Return a test of node ids: 3000, 3000,3001 or 3000-3002."""
+    return _numbers(text, "node id: write 3000, 3000,3001 or 3000-3002")
+
+
+def _numbers(text: str, wanted: str) -> Callable[[int | None], bool]:
+    """Return a test of numbers: 3000, 3000,3001 or 3000-3002."""
     ranges = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
         least = whole_number(first, bits=31)
         most = whole_number(last, bits=31) if dash else least
         if least is None or most is None or most < least:
-            raise InvalidValue(
-                f"{cut_repr(part)} is no node id: write 3000, 3000,3001 or 3000-3002"
-            )
+            raise InvalidValue(f"{cut_repr(part)} is no {wanted}")
         ranges.append(range(least, most + 1))
 
     def matches(node: int | None) -> bool:
@@ -170,7 +187,11 @@ def _error(text: str) -> TermTest:
         errors = frozenset(code for layer in target.layers for code in layer.errors)
         return bool(errors) if codes is None else bool(errors & codes)
 
-    return TermTest(test, _depends, needs_response=True)
+    def find(target: MatchTarget) -> Iterator[tuple[str, int]]:
+        errors = sorted({code for layer in target.layers for code in layer.errors})
+        return (("error_code", code) for code in errors if codes is None or code in codes)
+
+    return TermTest(test, _depends, needs_response=True, find=find)
 
 
 def _code(text: str) -> int:
@@ -199,7 +220,11 @@ def _answered(target: MatchTarget) -> bool:
 
 def _size(text: str) -> TermTest:
     holds, amount = _amount(text, _BYTES, "a size such as >1MiB")
-    return TermTest(lambda target: holds(target.size, amount), _depends)
+
+    def find(target: MatchTarget) -> Iterator[tuple[str, int]]:
+        return (("size", size) for size in (target.size,) if holds(size, amount))
+
+    return TermTest(_is_found(find), _depends, find=find)
 
 
 def _amount(
@@ -213,17 +238,21 @@ def _amount(
 
 def _subject(kind: str) -> Callable[[str], TermTest]:
     """Return the term of an attribute of MatchTarget: `topics`, `groups` and their like."""
+    subject = kind.removesuffix("s")
 
     def term(text: str) -> TermTest:
         glob = Glob(text)
 
-        def test(target: MatchTarget) -> bool:
+        def find(target: MatchTarget) -> Iterator[tuple[str, str]]:
             if glob.is_plain:
-                return any(text in getattr(layer, kind) for layer in target.layers)
-            names = (name for layer in target.layers for name in getattr(layer, kind))
-            return any(fits(glob, name, target.effort) for name in names)
+                found = (text for layer in target.layers if text in getattr(layer, kind))
+            else:
+                names = (name for layer in target.layers for name in getattr(layer, kind))
+                found = (name for name in names if fits(glob, name, target.effort))
+            return ((subject, name) for name in found)
 
-        return TermTest(test, _depends, cost=0 if glob.is_plain else LOOK + glob.cost)
+        cost = 0 if glob.is_plain else LOOK + glob.cost
+        return TermTest(_is_found(find), _depends, cost=cost, find=find)
 
     return term
 
@@ -236,6 +265,7 @@ TERMS: dict[str, Callable[[str], TermTest]] = {
     "~node": _node,
     "~from": _from,
     "~to": _to,
+    "~connection": _connection,
     "~err": _error,
     "~lat": _latency,
     "~topic": _subject("topics"),

@@ -300,3 +300,28 @@ def test_any_text_is_an_expression_or_a_bad_one(text: str) -> None:
 
 
 VOTE = vote()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("error_code!=0", [("error_code", 41)]),
+        ("~err * | max_bytes>5", [("error_code", 41), ("max_bytes", 7)]),
+        ("~topic AAAA* & !max_bytes==8", [("topic", "AAAAAAAAAAAAAAAAAAAAAQ")]),
+        ("~size >1", [("size", 62)]),
+        ("~api Fetch & ~connection 1", []),
+        ("!error_code==0", []),
+    ],
+)
+def test_an_expression_tells_what_it_found(text: str, found: list[tuple[str, object]]) -> None:
+    target = fetch()
+    expression = parse(text)
+    assert expression(target)
+    assert list(expression.found(target)) == found
+
+
+def test_a_look_for_what_was_found_ends_at_the_most_looks() -> None:
+    target = topics(count=2)
+    target.effort.looks = LOOKS
+    assert list(parse("num_partitions==-1").found(target)) == []
+    assert target.is_cut

@@ -5,6 +5,7 @@ from uuid import UUID
 from kwire.messages import (
     a52_vote,
     a53_begin_quorum_epoch,
+    a54_end_quorum_epoch,
     a55_describe_quorum,
     a80_add_raft_voter,
     a81_remove_raft_voter,
@@ -150,3 +151,54 @@ def test_describe_quorum_tells_everything() -> None:
 def test_made_up_replicas_do_not_fill_the_memory() -> None:
     quorum = seen(*(fetch(number, 1) for number in range(REPLICAS + 50)))
     assert len(quorum.replicas) == REPLICAS
+
+
+def changes(quorum: QuorumSeen) -> list[tuple[int, str]]:
+    return [(change.epoch, change.text) for change in quorum.changes]
+
+
+def test_elections_leaders_and_voters_are_a_history() -> None:
+    partition = a52_vote.PartitionData
+    quorum = seen(fetch(3001, 100))
+    for voter, pre_vote, epoch in ((3002, True, 5), (3002, False, 6), (3003, False, 6)):
+        asked = partition(replica_id=3001, replica_epoch=epoch, pre_vote=pre_vote)
+        vote = a52_vote.VoteRequest(voter_id=voter, topics=[a52_vote.TopicData(partitions=[asked])])
+        quorum.add(flow(vote, a52_vote.VoteResponse(), 2))
+    ended = a54_end_quorum_epoch.PartitionData(leader_id=3000, leader_epoch=5)
+    end = a54_end_quorum_epoch.TopicData(partitions=[ended])
+    request = a54_end_quorum_epoch.EndQuorumEpochRequest(topics=[end])
+    quorum.add(flow(request, a54_end_quorum_epoch.EndQuorumEpochResponse(), 1))
+    added = a80_add_raft_voter.AddRaftVoterRequest(voter_id=7)
+    removed = a81_remove_raft_voter.RemoveRaftVoterRequest(voter_id=7)
+    for _ in range(2):
+        quorum.add(flow(added, a80_add_raft_voter.AddRaftVoterResponse(), 1))
+        quorum.add(flow(removed, a81_remove_raft_voter.RemoveRaftVoterResponse(), 0))
+    voters = [(5, "voter 7 added"), (5, "voter 7 removed")] * 2
+    assert changes(quorum) == [
+        (5, "3000 leads"),
+        (5, "3001 asks for pre-votes"),
+        (6, "3001 asks for votes"),
+        (5, "3000 resigns"),
+        *voters,
+    ]
+    assert quorum.changes[0].rpc == (7, 5)
+
+
+def test_a_new_epoch_without_a_leader_and_other_voters_are_changes() -> None:
+    voted = a52_vote.ResponsePartitionData(leader_id=-1, leader_epoch=8)
+    vote = a52_vote.VoteResponse(topics=[a52_vote.ResponseTopicData(partitions=[voted])])
+    state = a55_describe_quorum.ReplicaState
+    described = a55_describe_quorum.ResponsePartitionData(
+        leader_id=3001, leader_epoch=9, current_voters=[state(replica_id=n) for n in (3001, 3002)]
+    )
+    answer = a55_describe_quorum.DescribeQuorumResponse(
+        topics=[a55_describe_quorum.ResponseTopicData(partitions=[described])]
+    )
+    quorum = seen(fetch(3001, 100), flow(a52_vote.VoteRequest(), vote, 2))
+    for _ in range(2):
+        quorum.add(flow(a55_describe_quorum.DescribeQuorumRequest(), answer, 2))
+    assert changes(quorum)[1:] == [
+        (8, "no leader"),
+        (9, "voters 3001, 3002"),
+        (9, "3001 leads"),
+    ]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Paste
@@ -24,7 +24,8 @@ from kwire.cli.watch.screen.export import export, export_problem, json_lines
 from kwire.cli.watch.screen.flow_list import FlowList
 from kwire.cli.watch.screen.flow_log import FlowLog, FlowLogEntry
 from kwire.cli.watch.screen.keys import Keys
-from kwire.cli.watch.screen.panels import latency_panel, quorum_panel, status_line
+from kwire.cli.watch.screen.navigation import NAVIGATION_KEYS, Navigation
+from kwire.cli.watch.screen.panels import CHANGES, latency_panel, quorum_panel, status_line
 from kwire.cli.watch.screen.rules import RulesScreen
 from kwire.errors import InvalidValue, KwireError
 from kwire.net.address import Address
@@ -49,13 +50,14 @@ WIDE = 126
 COMMANDS = frozenset(
     {
         *("filter", "pause", "hold", "release", "release_all", "edit", "rules", "export"),
-        *("clear", "keys", "panels"),
+        *("clear", "keys", "panels", "search", "again", "mark", "next_mark", "partner", "follow"),
+        *("connection", "filter_before", "timeline", "columns", "views", "change_theme"),
     }
 )
 """Actions whose keys are text while a line is edited, and disabled while another screen is open."""
 
 
-class WatchApp(App[None]):
+class WatchApp(Navigation):
     """Shows the traffic of a proxy with a feed. view: the filter to begin with."""
 
     TITLE = "kwire watch"
@@ -77,7 +79,7 @@ class WatchApp(App[None]):
     Details { height: 2fr; scrollbar-size-horizontal: 0; }
     FlowList:focus, Details:focus { border: round $accent; }
     #quorum, #latency { padding: 0 1; }
-    #quorum { height: auto; max-height: 50%; }
+    #quorum { height: auto; max-height: 60%; }
     #latency { height: 1fr; }
     .-narrow #right { display: none; }
     .-narrow.panels #left { display: none; }
@@ -92,6 +94,7 @@ class WatchApp(App[None]):
         # priority: what follows in one burst is text of that line.
         Binding("question_mark", "keys", "Keys", key_display="?", priority=True),
         Binding("slash", "filter", "Filter", key_display="/", priority=True),
+        *NAVIGATION_KEYS,
         Binding("space", "pause", "Pause"),
         Binding("h", "hold", "Hold", priority=True),
         Binding("r", "release('resume')", "Resume"),
@@ -130,7 +133,7 @@ class WatchApp(App[None]):
         self._expressions: list[str] = []
         self._before: Status | None = None
         self._shown: FlowLogEntry | None = None
-        self._replicas = -1
+        self._quorum_lines = -1
         self._list = FlowList(self.flows)
         self._details = Details()
         self._status = Static(id="status")
@@ -184,6 +187,7 @@ class WatchApp(App[None]):
                 token=self._token,
                 backlog=self._backlog,
                 on_status=self._on_status,
+                samples=True,
             )
         )
 
@@ -201,7 +205,7 @@ class WatchApp(App[None]):
             self._list.focus()
 
     def on_flow_list_chosen(self, event: FlowList.Chosen) -> None:
-        """Show the flow at the cursor, unless the cursor follows the latest flows."""
+        """Show the flow at the cursor; while it follows the latest flows, once a second."""
         if not self._list.following:
             self._show(event.entry)
 
@@ -254,7 +258,7 @@ class WatchApp(App[None]):
         self.screen.toggle_class("panels")
 
     def action_clear(self) -> None:
-        """Forget all events but those that are held."""
+        """Forget all events but those that are held or marked."""
         self.flows.clear()
         self._latencies = Latencies()
         self._list.update()
@@ -357,6 +361,11 @@ class WatchApp(App[None]):
         except InvalidValue:
             self._show_problem(expression_problem(text))
             return False
+        self._earlier_filters = (
+            [*self._earlier_filters[-50:], text]
+            if text != self._earlier_filters[-1]
+            else self._earlier_filters
+        )
         self._list.following = True
         self._list.update()
         return True
@@ -433,9 +442,11 @@ class WatchApp(App[None]):
         self._draw_status()
         if self._list.chosen is not self._shown:
             self._show(self._list.chosen)
-        count = len(self._quorum.replicas)
-        self._quorum_panel.update(quorum_panel(self._quorum), layout=count != self._replicas)
-        self._replicas = count
+        panel = self._quorum_panel
+        count = len(self._quorum.replicas) + min(len(self._quorum.changes), CHANGES)
+        shown = quorum_panel(self._quorum, panel.content_size.width)
+        panel.update(shown, layout=count != self._quorum_lines)
+        self._quorum_lines = count
         self._latency_panel.update(latency_panel(self._latencies), layout=False)
 
 

@@ -45,8 +45,8 @@ class InputPrompt(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     InputPrompt { align: center bottom; background: $background 40%; }
-    InputPrompt Vertical { width: 90; height: auto; border: round $accent; padding: 1 2; }
-    InputPrompt Vertical { background: $panel; margin: 0 0 3 0; }
+    InputPrompt Vertical { width: 90; max-width: 100%; height: auto; padding: 1 2; }
+    InputPrompt Vertical { border: round $accent; background: $panel; margin: 0 0 3 0; }
     InputPrompt Input { margin: 1 0 0 0; }
     InputPrompt #wrong { color: $error; height: auto; }
     """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.style import Style
@@ -26,6 +26,12 @@ NAMED_NUMBER = re.compile(r"-?\d+ [A-Z_]{2,}( -?\d+)?")
 
 OPENED = 80
 """Branches that are opened at first."""
+
+LOOKED = 20_000
+"""Branches among which the interesting one is looked for."""
+
+LEADERS = frozenset({"leader_id", "leader_epoch", "current_leader_epoch", "replica_epoch", "epoch"})
+"""Fields that are interesting where there is no error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class Details(Tree[TreePosition]):
             self.root.add_leaf(Text(f"· {printable(note)}", "magenta"))
         self._open(entry.seen, "Response" if entry.holds_response else "Request")
         self.root.expand()
+        self.call_after_refresh(self._place_cursor, self._interesting(entry) or self.root)
 
     def render_label(self, node: TreeNode[TreePosition], base_style: Style, style: Style) -> Text:
         """Draw a branch's line; one that is too long for the tree ends with an ellipsis."""
@@ -109,6 +116,30 @@ class Details(Tree[TreePosition]):
             count += len(node.children)
             nodes += [child for child in node.children if child.allow_expand]
 
+    def _interesting(self, entry: FlowLogEntry) -> TreeNode[TreePosition] | None:
+        """Open the way to an error, else to what the filter found, else to leader or epoch."""
+        messages = [node for node in self.root.children if node.data is not None]
+        for is_wanted in _wanted(entry):
+            for message in messages:
+                assert message.data is not None
+                if (way := _way(message.data.branch, is_wanted)) is not None:
+                    return self._open_way(message, way)
+        return None
+
+    def _open_way(self, node: TreeNode[TreePosition], way: list[int]) -> TreeNode[TreePosition]:
+        for index in way:
+            self._grow(node)
+            if not node.children:  # a small struct on one line
+                break
+            node.expand()
+            node = node.children[index]
+        return node
+
+    def _place_cursor(self, node: TreeNode[TreePosition]) -> None:
+        if node.line >= 0 and node.tree is self:
+            self.move_cursor(node)
+            self.scroll_to(y=max(node.line - self.size.height // 2, 0), animate=False)
+
     def _grow(self, node: TreeNode[TreePosition]) -> None:
         if node.data is None or node.children:
             return
@@ -122,6 +153,37 @@ class Details(Tree[TreePosition]):
             else:
                 value = (f" {child.value}" if child.value else "", "dim")
                 node.add(Text.assemble((child.name, "bold"), value), position)
+
+
+def _wanted(entry: FlowLogEntry) -> Iterator[Callable[[Branch], bool]]:
+    """Yield tests of branches, the most interesting first."""
+    if isinstance(entry.seen, DecodedFlow) and entry.seen.failures:
+        yield lambda branch: branch.name.endswith("error_code") and branch.value[:2] != "0 "
+    if entry.found:
+        values = dict(found.split("=", 1) for found in entry.found)
+        texts = {value for value in values.values() if value.startswith('"')}
+        yield lambda branch: values.get(branch.name) == branch.value
+        yield lambda branch: branch.value in texts
+    yield (
+        lambda branch: (
+            branch.name in LEADERS and not branch.children and branch.value not in ("-1", "null")
+        )
+    )
+
+
+def _way(branch: Branch, is_wanted: Callable[[Branch], bool]) -> list[int] | None:
+    """Return the way down to the first branch that is wanted, breadth first; None without one."""
+    ways: deque[tuple[Branch, list[int]]] = deque([(branch, [])])
+    looked = 0
+    while ways and looked < LOOKED:
+        above, way = ways.popleft()
+        for index, child in enumerate(above.children):
+            looked += 1
+            if is_wanted(child):
+                return [*way, index]
+            if child.children and child.name != "header":
+                ways.append((child, [*way, index]))
+    return None
 
 
 def connection_facts(notice: Notice, rpcs: Sequence[DecodedFlow]) -> Iterator[tuple[str, str]]:

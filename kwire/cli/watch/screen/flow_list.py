@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.geometry import Size
@@ -13,19 +13,17 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kwire.cli.flows.lines import API, CLIENT_AND_NODE, LATENCY, client_and_node, duration
+from kwire.cli.watch.screen.columns import DIM, SHOWN, line, line_text
 from kwire.cli.watch.screen.flow_log import FlowLog, FlowLogEntry
-from kwire.proxy import DecodedFlow, Event, Notice, NoticeKind, Outcome, summarize
-from kwire.proxy.flows.text import printable
-from kwire.text.times import clock_text
-
-_PLAIN, _DIM, _WHO = Style(), Style(dim=True), Style(color="cyan")
-_API, _HELD = Style(bold=True), Style(color="black", bgcolor="yellow", bold=True)
-_WRONG, _WARN = Style(color="red"), Style(color="yellow")
 
 
 class FlowList(ScrollView, can_focus=True):
-    """Shows a log. following: True while the cursor stays at the newest flow."""
+    """Shows a log. following: True while the cursor stays at the newest flow.
+
+    columns: the names of those that are shown.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"flow-list--cursor", "flow-list--blurred"}
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -38,6 +36,8 @@ class FlowList(ScrollView, can_focus=True):
 
     DEFAULT_CSS = """
     FlowList { background: $surface; scrollbar-gutter: stable; overflow-x: hidden; }
+    FlowList .flow-list--cursor { background: $primary-muted; text-style: bold; }
+    FlowList .flow-list--blurred { background: $foreground 15%; text-style: bold; }
     """
 
     class Chosen(Message):
@@ -54,6 +54,7 @@ class FlowList(ScrollView, can_focus=True):
         self._cursor = 0
         self._chosen: FlowLogEntry | None = None
         self.following = True
+        self.columns: tuple[str, ...] = SHOWN
 
     @property
     def chosen(self) -> FlowLogEntry | None:
@@ -67,11 +68,14 @@ class FlowList(ScrollView, can_focus=True):
         self._gone = self._log.gone
         if self.following:
             self._cursor = len(visible) - 1
+        elif self._chosen in visible:
+            self._cursor = visible.index(self._chosen)
         self._cursor = max(min(self._cursor, len(visible) - 1), 0)
         self.virtual_size = Size(self.size.width, len(visible))
         self.border_subtitle = "" if visible else self._why_empty
         if self.following:
-            self.scroll_end(animate=False, immediate=True)
+            # Forced: the scroll bar of a list that has just become too long is not there yet.
+            self.scroll_end(animate=False, immediate=True, force=True)
         self.refresh()
         self._tell()
 
@@ -87,6 +91,24 @@ class FlowList(ScrollView, can_focus=True):
             self.following = False
             self._cursor = self._log.visible.index(entry)
             self._show_cursor()
+
+    def find(self, matches: Callable[[FlowLogEntry], bool], step: int) -> bool | None:
+        """Move the cursor to the next event that matches, or with step -1 to the one before.
+
+        Returns None if there is none but that at the cursor, False if the search went round.
+        """
+        visible = self._log.visible
+        for distance in range(1, len(visible)):
+            index = (self._cursor + step * distance) % len(visible)
+            if matches(visible[index]):
+                is_ahead = (index - self._cursor) * step > 0
+                self.choose(visible[index])
+                return is_ahead
+        return None
+
+    def line_text(self, entry: FlowLogEntry) -> str:
+        """Return the text of an event's line in full."""
+        return line_text(entry, self.columns)
 
     def action_move(self, lines: int) -> None:
         """Move the cursor; at the last line it follows what comes."""
@@ -118,20 +140,27 @@ class FlowList(ScrollView, can_focus=True):
         base = self.rich_style
         if index >= len(self._log.visible):
             return Strip.blank(width, base)
-        is_chosen = index == self._cursor
-        if is_chosen:
-            base += Style(bgcolor="#1f4f82" if self.has_focus else "#2f3b4a", bold=True)
-        strip = Strip(_segments(self._log.visible[index]))
+        if index == self._cursor:
+            part = "cursor" if self.has_focus else "blurred"
+            base = self.get_component_rich_style(f"flow-list--{part}")
         room = self.scrollable_content_region.width
+        names = [name for name in self.columns if name != "found" or self._log.finds]
+        strip = Strip(line(self._log.visible[index], names, room))
         if strip.cell_length > room > 0:
-            strip = Strip.join([strip.crop(0, room - 1), Strip([Segment("…", _DIM)])])
+            strip = Strip.join([strip.crop(0, room - 1), Strip([Segment("…", DIM)])])
         return strip.adjust_cell_length(width, base).apply_style(base)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Stop following when wheel or scroll bar go up from the newest flow."""
+        super().watch_scroll_y(old_value, new_value)
+        if new_value < min(old_value, self.max_scroll_y):
+            self.following = False
 
     def _show_cursor(self) -> None:
         top, height = self.scroll_offset.y, self.size.height
         if not top <= self._cursor < top + height:
             target = self._cursor if self._cursor < top else self._cursor - height + 1
-            self.scroll_to(y=target, animate=False, immediate=True)
+            self.scroll_to(y=target, animate=False, immediate=True, force=True)
         self.refresh()
         self._tell()
 
@@ -141,48 +170,3 @@ class FlowList(ScrollView, can_focus=True):
         if entry is not self._chosen:
             self._chosen = entry
             self.post_message(self.Chosen(entry))
-
-
-def _segments(entry: FlowLogEntry) -> list[Segment]:
-    if isinstance(entry.seen, Notice):
-        return _notice(entry.seen)
-    flow = entry.seen.flow
-    latency = "-" if flow.latency is None else duration(flow.latency)
-    held = "HELD ←" if entry.holds_response else "HELD →"
-    mark = Segment(held, _HELD) if entry.held else Segment(f"{latency:>{LATENCY}}", _DIM)
-    pad = Segment(" " * (LATENCY - len(held)) if entry.held else "", _PLAIN)
-    return [
-        *_head(flow),
-        Segment(f"{flow.api} v{flow.version}".ljust(API), _API),
-        pad,
-        mark,
-        Segment(f"  {_summary(entry.seen)}", _style(entry)),
-    ]
-
-
-def _notice(notice: Notice) -> list[Segment]:
-    quiet = notice.kind in (NoticeKind.OPENED, NoticeKind.CLOSED)
-    text = f"{notice.kind.value}: {printable(notice.text)}"
-    return [*_head(notice), Segment(text, _DIM if quiet else _WARN)]
-
-
-def _head(event: Event) -> list[Segment]:
-    asks = client_and_node(event, brief=True)
-    asks = f"{asks[: CLIENT_AND_NODE - 1]}…" if len(asks) > CLIENT_AND_NODE else asks
-    return [
-        Segment(f"{clock_text(event.at)}  ", _DIM),
-        Segment(f"{asks:{CLIENT_AND_NODE}}  ", _WHO),
-    ]
-
-
-def _summary(decoded: DecodedFlow) -> str:
-    notes = "".join(f" · {printable(note)}" for note in decoded.flow.notes)
-    return f"{summarize(decoded)}{notes}"
-
-
-def _style(entry: FlowLogEntry) -> Style:
-    seen = entry.seen
-    assert isinstance(seen, DecodedFlow)
-    if seen.failures or seen.flow.outcome is Outcome.LOST:
-        return _WRONG
-    return _WARN if seen.problems else _PLAIN

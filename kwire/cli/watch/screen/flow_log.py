@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from dataclasses import dataclass
+from itertools import islice
 
-from kwire.proxy import DecodedFlow, Flow, Notice
+from kwire.cli.flows.lines import QUIET
+from kwire.proxy import DecodedFlow, Event, Flow, Notice, Outcome
 from kwire.proxy.feed.source import FeedEvent
+from kwire.proxy.flows.chains import are_partners
 from kwire.proxy.flows.language import Expression
 from kwire.proxy.flows.match_target import MatchTarget
+from kwire.proxy.flows.text import value_text
 
 MOST = 5000
-"""Events that are kept; the oldest leave, a tenth at a time."""
+"""Events that are kept; the oldest leave, a tenth at a time, those with errors last."""
+
+FOUND = 5
+"""Values that a filter found in an event, of which the list shows as many as it has room for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -18,12 +26,28 @@ class FlowLogEntry:
     """An event by its number in the feed. held: its response waits, without one its request.
 
     waits: it is not answered yet, and comes once more.
+    marked: by the user. found: `name=value` of what the filter found in it.
     """
 
     number: int
     seen: DecodedFlow | Notice
     held: bool = False
     waits: bool = False
+    marked: bool = False
+    found: tuple[str, ...] = ()
+
+    @property
+    def event(self) -> Event:
+        """The flow or the notice."""
+        return self.seen.flow if isinstance(self.seen, DecodedFlow) else self.seen
+
+    @property
+    def is_wrong(self) -> bool:
+        """True if it has an error, no response, or tells of a failure."""
+        seen = self.seen
+        if isinstance(seen, Notice):
+            return seen.kind not in QUIET
+        return bool(seen.failures) or seen.flow.outcome is Outcome.LOST
 
     @property
     def holds_response(self) -> bool:
@@ -35,8 +59,8 @@ class FlowLogEntry:
 class FlowLog:
     """Keeps entries in the order in which they came.
 
-    shown: those that the filter passes, with notices where there is no filter. gone: how many have
-    left the front of `shown`.
+    visible: those that the filter passes, with notices where there is no filter. gone: how many
+    have left it. finds: True if the filter has found a value in any.
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -45,6 +69,7 @@ class FlowLog:
         self._filter: Expression | None = None
         self.visible: list[FlowLogEntry] = []
         self.gone = 0
+        self.finds = False
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -56,6 +81,9 @@ class FlowLog:
         known = self._entries.get(watched.number)
         if known is not None:
             known.seen, known.held, known.waits = seen, watched.held, watched.waits
+            # A response may have what the filter asks for, which a request does not.
+            if self._passes(known) and known not in self.visible:
+                insort(self.visible, known, key=lambda entry: entry.number)
             return known
         entry = FlowLogEntry(watched.number, seen, watched.held, watched.waits)
         self._entries[watched.number] = entry
@@ -86,24 +114,59 @@ class FlowLog:
 
     def filter(self, expression: Expression | None) -> None:
         """Show the events that an expression matches; all for None."""
-        self._filter = expression
+        self._filter, self.finds = expression, False
         self.visible = [entry for entry in self._entries.values() if self._passes(entry)]
         self.gone = 0
 
     def clear(self) -> None:
-        """Forget all events but those that are held."""
-        self._entries = {n: entry for n, entry in self._entries.items() if entry.held}
+        """Forget all events but those that are held or marked."""
+        self._entries = {n: e for n, e in self._entries.items() if e.held or e.marked}
         self.filter(self._filter)
 
+    def rpc(self, connection: int, correlation_id: int) -> FlowLogEntry | None:
+        """Return the RPC of a connection's number and a correlation id, the latest one."""
+        for entry in reversed(self._entries.values()):
+            event = entry.event
+            if (
+                isinstance(event, Flow)
+                and event.correlation_id == correlation_id
+                and event.connection.number == connection
+            ):
+                return entry
+        return None
+
+    def partners(self, entry: FlowLogEntry) -> list[FlowLogEntry]:
+        """Return the Envelopes that carry a request, or the request that an Envelope carries."""
+        seen = entry.seen
+        if not isinstance(seen, DecodedFlow):
+            return []
+        return [
+            other
+            for other in self._entries.values()
+            if isinstance(other.seen, DecodedFlow) and are_partners(seen, other.seen)
+        ]
+
     def _passes(self, entry: FlowLogEntry) -> bool:
+        entry.found = ()
         if self._filter is None:
             return True
-        return isinstance(entry.seen, DecodedFlow) and self._filter(MatchTarget.of_flow(entry.seen))
+        if not isinstance(entry.seen, DecodedFlow):
+            return False
+        target = MatchTarget.of_flow(entry.seen)
+        if not self._filter(target):
+            return False
+        found = islice(self._filter.found(target), FOUND)
+        texts = (f"{name}={value_text(value, name)}" for name, value in found)
+        entry.found = tuple(dict.fromkeys(texts))
+        self.finds |= bool(entry.found)
+        return True
 
     def _trim(self, count: int) -> None:
-        leaving = list(self._entries)[:count]
-        for number in leaving:
-            del self._entries[number]
+        """Remove the oldest events: those with errors if there are few others."""
+        removable = [e for e in self._entries.values() if not (e.held or e.marked)]
+        plain = [entry for entry in removable if not entry.is_wrong]
+        for entry in (plain if len(plain) >= count else removable)[:count]:
+            del self._entries[entry.number]
         before = len(self.visible)
         self.visible = [entry for entry in self.visible if entry.number in self._entries]
         self.gone += before - len(self.visible)

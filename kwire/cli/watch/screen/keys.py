@@ -13,20 +13,30 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 KEYS = (
-    ("/", "filter the flows, later ones too; Enter applies it"),
-    ("↑ ↓ PgUp PgDn Home End", "move; at the last line the cursor follows what comes"),
+    ("/", "filter the flows, later ones too"),
+    ("Backspace", "the filter before"),
+    ("↑ ↓ PgUp PgDn Home End", "move; at the end follow what comes"),
     ("space", "stay at this flow, or follow again"),
-    ("Tab", "to the tree of the flow and back; Enter opens a branch"),
-    ("h", "hold requests, or responses: an expression says which; ↑ brings earlier ones"),
-    ("r  R", "resume the held message at the cursor, else the oldest; all of them"),
+    ("Tab", "to the tree and back; Enter opens a branch"),
+    ("s  n  N", "search a text or expression; next; before"),
+    ("m  M", "mark the flow, or not; go to the next mark"),
+    ("f", "follow a client, group, topic, partition …"),
+    ("i", "all flows of its connection"),
+    ("o", "to the Envelope that forwards it, and back"),
+    ("t", "history of the quorum; Enter shows the flow"),
+    ("l", "choose the columns"),
+    ("v", "use, save, remove a filter with columns"),
+    ("h", "hold messages; ↑ brings earlier expressions"),
+    ("r  R", "resume the held message, or the oldest; all"),
     ("d  x", "drop it; kill it, with its connection"),
     ("e", "set a field of it"),
-    ("u", "rules: add, switch and remove them"),
+    ("u", "rules: add, switch, remove"),
     ("w", "write what is shown to a .jsonl or .avro file"),
-    ("c", "forget what was"),
-    ("p", "in a narrow terminal: quorum and latencies in place of the flows, and back"),
+    ("c", "forget what was, but not what is held or marked"),
+    ("p", "narrow: quorum and latencies, and back"),
+    ("T", "colours, dark and light"),
     ("?", "these keys"),
-    ("Escape", "out of a line, a question or a list, nothing changed"),
+    ("Escape", "out of a line or a list, nothing changed"),
     ("q", "leave"),
 )
 """Each key, and what it does; docs/debuggers/watch.md has the same."""
@@ -42,7 +52,7 @@ class Keys(ModalScreen[None]):
     DEFAULT_CSS = """
     Keys { align: center middle; background: $background 40%; }
     Keys VerticalScroll { width: 110; max-width: 100%; height: auto; max-height: 100%; }
-    Keys VerticalScroll { border: round $accent; background: $panel; padding: 1 2; }
+    Keys VerticalScroll { border: round $accent; background: $panel; padding: 0 1; }
     """
 
     def compose(self) -> ComposeResult:

@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from kwire.cli.watch.screen.timeline import change_cells
 from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.flows.latencies import ApiLatency, Latencies
 from kwire.proxy.flows.quorum_seen import QuorumSeen
@@ -13,9 +14,15 @@ from kwire.proxy.flows.quorum_seen import QuorumSeen
 ROWS = 14
 """APIs in the panel of latencies."""
 
+CHANGES = 6
+"""Changes in the panel of the quorum: the latest ones."""
 
-def quorum_panel(quorum: QuorumSeen) -> RenderableType:
-    """Return leader, epoch, high watermark, and the lag of each replica."""
+BESIDE = 76
+"""Columns from which on the changes have room beside the replicas."""
+
+
+def quorum_panel(quorum: QuorumSeen, width: int) -> RenderableType:
+    """Return leader, epoch, high watermark, the lag of each replica, and the latest changes."""
     if quorum.epoch < 0 and not quorum.replicas:
         return Text("nothing of a quorum has passed yet", "dim")
     leader = "none" if quorum.leader_id < 0 else str(quorum.leader_id)
@@ -37,7 +44,14 @@ def quorum_panel(quorum: QuorumSeen) -> RenderableType:
             _number(quorum.log_end(replica)),
             Text("-" if lag is None else str(lag), "yellow" if lag else ""),
         )
-    return Group(head, table)
+    changes = Table.grid(padding=(0, 2, 0, 0))
+    for change in list(quorum.changes)[-CHANGES:]:
+        changes.add_row(*change_cells(change))
+    if width < BESIDE:
+        return Group(head, table, changes)
+    both = Table.grid(padding=(0, 3, 0, 0))
+    both.add_row(table, changes)
+    return Group(head, both)
 
 
 def latency_panel(latencies: Latencies) -> RenderableType:
@@ -63,12 +77,13 @@ def status_line(address: str, receiver: Receiver | None, flow_count: int, follow
         why = f": {receiver.problem}" if receiver is not None and receiver.problem else ""
         problem = f"no answer from a proxy with --feed {address}{why}; trying"
         return Text.assemble((" kwire watch ", "bold"), (problem, "bold red"))
-    lost = receiver.lost
+    lost, left_out = receiver.lost, receiver.left_out
     text = Text.assemble(
         (" kwire watch ", "bold"),
         (address, "cyan"),
         f"   {flow_count} events kept",
         (f"   {lost} lost", "bold yellow" if lost else "dim"),
+        (f"   {left_out:,} not shown" if left_out else "", "yellow"),
         (f"   {status.viewers} viewer{'' if status.viewers == 1 else 's'}", "dim"),
         ("" if following else "   paused", "bold"),
     )
