@@ -32,6 +32,7 @@ COMMANDS = {
     "kafka": ("controller", "quorum", "--brokers", "1"),
     "pcap": ("capture", "import", "in.pcap", "--out", "out.avro"),
     "pipeline": ("pipeline", "ingest", "in.avro", "--output", "tables"),
+    "query": ("capture", "query", "in.avro", "select 1 from calls"),
     "security": (
         *("cluster", "describe", "--bootstrap-controller", "127.0.0.1:1"),
         *("--command-config", "client.properties"),

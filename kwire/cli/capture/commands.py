@@ -32,7 +32,7 @@ app = command_group(
         "split": "kwire.cli.capture.editing:split",
         "to-test": "kwire.cli.capture.to_test:to_test",
         "anonymize": "kwire.cli.capture.editing:anonymize",
-        "versions": "kwire.cli.capture.versions:versions",
+        "query": "kwire.cli.capture.query:query",
     },
 )
 
@@ -42,20 +42,37 @@ app = command_group(
 def info(
     captures: list[Path] = CAPTURES, as_json: bool = flag("--json", help="Print JSON for scripts.")
 ) -> None:
-    """Say what is in captures, and what is wrong with them; exit code 1 where something is.
+    """Say what is in captures, and what is wrong with them; exit code 1 for damage.
+
+    For all of them: versions by client, those first that Kafka 4 does not answer. Needed is the
+    lowest version that it answers (KIP-896), blocked counts the calls below it: they fail after an
+    upgrade. The slowest call of each API, errors and requests without a response by client, gaps
+    in the numbers of events, and connections by node. More: kwire capture query.
 
     \b
     kwire capture info quorum.avro
+    kwire capture info captures/ --json | jq '.versions[] | select(.blocked > 0)'
     """
+    from itertools import chain
+
+    from kwire.capture.editing import events_of
     from kwire.cli.capture.facts import CaptureFacts
+    from kwire.cli.capture.traffic import Traffic, print_traffic
     from kwire.cli.screen import print_json
 
     all_facts = [CaptureFacts.of(path) for path in files(captures)]
+    records = chain.from_iterable(facts.records() for facts in all_facts)
+    tables = Traffic().tables(events_of(records, lambda damage: None))
     if as_json:
-        print_json([facts.data() for facts in all_facts])
+        document: dict[str, object] = {"files": [facts.data() for facts in all_facts]}
+        for table in tables:
+            document |= table.document
+        print_json(document)
     else:
         for facts in all_facts:
             _print_facts(facts)
+        for table in tables:
+            print_traffic(table)
     if any(facts.damages for facts in all_facts):
         raise typer.Exit(1)
 

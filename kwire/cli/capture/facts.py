@@ -33,15 +33,18 @@ class CaptureFacts:
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Read a whole file. Raises FileError if it is no capture."""
+        """Read the head of a file. Raises FileError if it is no capture."""
         info, size = capture_info(path), path.stat().st_size
-        facts = cls(path=path, version=info.version, size=size, shows_secrets=info.shows_secrets)
-        for record in read_capture(path):
+        return cls(path=path, version=info.version, size=size, shows_secrets=info.shows_secrets)
+
+    def records(self) -> Iterator[CaptureRecord]:
+        """Yield the records of the file, and count them. Raises FileError."""
+        for record in read_capture(self.path):
             if isinstance(record, Damage):
-                facts.damages.append(record)
+                self.damages.append(record)
             else:
-                facts.add(record)
-        return facts
+                self.add(record)
+                yield record
 
     def add(self, record: CaptureRecord) -> None:
         """Count a record."""
@@ -71,8 +74,8 @@ class CaptureFacts:
             "frameBytes": self.bytes,
             "truncated": self.truncated,
             "redacted": dict(self.redactions),
-            "first": _time(self.first),
-            "last": _time(self.last),
+            "first": time_text(self.first),
+            "last": time_text(self.last),
             "damages": [str(damage) for damage in self.damages],
         }
 
@@ -81,7 +84,7 @@ class CaptureFacts:
         kinds = self.kinds
         yield f"{self.path}: version {self.version}, {size_text(self.size)}"
         yield f"  recording     {', '.join(sorted(self.captures)) or '-'}"
-        yield f"  from, to      {_time(self.first) or '-'}, {_time(self.last) or '-'}"
+        yield f"  from, to      {time_text(self.first) or '-'}, {time_text(self.last) or '-'}"
         yield f"  connections   {len(self.connections)}"
         yield f"  requests      {kinds['REQUEST']}"
         yield f"  responses     {kinds['RESPONSE']}"
@@ -99,6 +102,7 @@ class CaptureFacts:
 _REDACTED = {"fields": "with secrets masked", "frame": "left out", "names": "anonymized"}
 
 
-def _time(micros: int | None) -> str | None:
+def time_text(micros: int | None) -> str | None:
+    """Return a time, in microseconds of Unix time, as text in UTC."""
     time = None if micros is None else known_moment(micros / 1_000_000)
     return None if time is None else time.isoformat(timespec="microseconds")

@@ -1,14 +1,15 @@
-"""Rows of Spark as JSON, and as tables on a screen."""
+"""Rows of Spark, and of DuckDB, as JSON, and as tables on a screen."""
 
 from __future__ import annotations
 
 import json
 import sys
 from base64 import b64encode
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +23,6 @@ SHARES = ("rate", "share", "closest", "failed_before", "failed_after")
 
 def plain(value: Any) -> Any:
     """Return a value for JSON: times in ISO 8601 and UTC, bytes as base64, variants opened."""
-    from pyspark.sql.types import VariantVal
-
     match value:
         case dict():
             return {str(key): plain(member) for key, member in value.items()}
@@ -37,7 +36,9 @@ def plain(value: Any) -> Any:
             return b64encode(value).decode()
         case Decimal():
             return str(value)
-        case VariantVal():
+        case UUID() | timedelta() | time():
+            return str(value)
+        case _ if hasattr(value, "toPython"):  # a variant of Spark's
             return plain(value.toPython())
         case _:
             return value
@@ -85,19 +86,30 @@ def print_rows(
 
     left_out_if_same: columns that are not printed if all printed rows have one value in them.
     """
+    names, rows = frame.columns, frame.limit(top + 1).collect()
+    same = {name for name in left_out_if_same if len({row[name] for row in rows[:top]}) == 1}
+    shown = [number for number, name in enumerate(names) if name not in same]
+    some = [[row[number] for number in shown] for row in rows]
+    print_table(console, [names[number] for number in shown], some, top)
+
+
+def print_table(
+    console: Console, names: Sequence[str], rows: Sequence[Sequence[Any]], top: int
+) -> None:
+    """Print the first rows as a table, and whether there are more, or none."""
     from kwire.cli.screen import table_of
     from kwire.text.untrusted import harmless
 
-    rows = frame.limit(top + 1).collect()
     if not rows:
         console.print("no rows", style="dim")
         return
-    same = {name for name in left_out_if_same if len({row[name] for row in rows[:top]}) == 1}
-    names = [name for name in frame.columns if name not in same]
-    numbers = [harmless(name) for name in names if _is_number([row[name] for row in rows])]
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    numbers = [harmless(name) for name, values in columns if _is_number(values)]
     table = table_of(*map(harmless, names), right=numbers)
     for row in rows[:top]:
-        table.add_row(*(harmless(cell(name, row[name])) for name in names))
+        table.add_row(
+            *(harmless(cell(name, value)) for name, value in zip(names, row, strict=True))
+        )
     console.print(table)
     if len(rows) > top:
         console.print(f"and more: --top shows other than {top} rows", style="dim")

@@ -64,7 +64,7 @@ def test_a_recording_that_stopped_is_a_failure_in_the_end(
 
 def test_a_recording_that_goes_on_is_named(kwire: Command, capture: Path) -> None:
     capture.rename(capture.with_name(f".{capture.name}.part"))
-    for words in (["info"], ["cat"], ["versions"]):
+    for words in (["info"], ["cat"], ["query"]):
         run = kwire("capture", *words, str(capture))
         assert run.code == 1
         assert (
@@ -132,7 +132,7 @@ def test_reading_says_what_it_does_not_take(
 
 
 def test_info_counts(kwire: Command, capture: Path) -> None:
-    (facts,) = kwire("capture", "info", str(capture.parent), "--json").json
+    (facts,) = kwire("capture", "info", str(capture.parent), "--json").json["files"]
     assert facts["file"] == str(capture)
     assert (facts["requests"], facts["responses"], facts["connections"]) == (20, 20, 1)
     assert facts["damages"] == []
@@ -194,7 +194,7 @@ def test_export_and_import_go_round(kwire: Command, capture: Path) -> None:
     assert run.out == f"43 packets written to {packets}\n"
     back = capture.with_name("back.avro")
     assert kwire("capture", "import", str(packets), "-o", str(back)).code == 0
-    (facts,) = kwire("capture", "info", str(back), "--json").json
+    (facts,) = kwire("capture", "info", str(back), "--json").json["files"]
     assert (facts["requests"], facts["responses"]) == (20, 20)
 
 
@@ -248,7 +248,7 @@ def test_an_anonymized_capture_is_shown_like_any_other(kwire: Command, capture: 
     assert '"__cluster_metadata"' in shown[0]
     assert "client-" in shown[0]
     assert "20 anonymized" not in shown[0]
-    (facts,) = kwire("capture", "info", str(outs[0]), "--json").json
+    (facts,) = kwire("capture", "info", str(outs[0]), "--json").json["files"]
     assert facts["redacted"] == {"names": 40}
 
 
@@ -314,7 +314,7 @@ def test_a_recording_with_secrets_says_so_wherever_it_goes(kwire: Command, tmp_p
     assert told == hidden | dict.fromkeys(shown, True)
     assert "secrets       recorded as they passed" in kwire("capture", "info", str(path)).out
     assert "secrets " not in kwire("capture", "info", str(plain)).out
-    (facts,) = kwire("capture", "info", str(path), "--json").json
+    (facts,) = kwire("capture", "info", str(path), "--json").json["files"]
     assert facts["showsSecrets"] is True
     assert b"--show-secrets" in (tmp_path / "open.pcapng").read_bytes()
     assert b"--show-secrets" not in (tmp_path / "plain.pcapng").read_bytes()
