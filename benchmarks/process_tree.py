@@ -41,7 +41,7 @@ class ProcessTree:
 
     def _watch(self) -> None:
         while not self._ending.wait(SECONDS):
-            for fields in _processes():
+            for fields in processes():
                 name, size = fields[0], int(fields[22]) * PAGE
                 if fields[-1] != str(os.getpid()):
                     self._peaks[name] = max(self._peaks.get(name, 0), size)
@@ -49,11 +49,11 @@ class ProcessTree:
 
 def _cpu() -> float:
     """Seconds of this process, its descendants, and those of them that have ended."""
-    return sum(sum(map(int, fields[12:16])) for fields in _processes()) / TICK
+    return sum(sum(map(int, fields[12:16])) for fields in processes()) / TICK
 
 
-def _processes() -> list[list[str]]:
-    """Name, then the fields of /proc/PID/stat behind it, then the id, of the whole tree."""
+def processes() -> list[list[str]]:
+    """Return name, then the fields of /proc/PID/stat behind it, then the id, of the whole tree."""
     found: dict[str, list[str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The versions in captures as `kwire capture versions` counts them, in the analysis' columns."""
+"""The versions in captures as `kwire capture info` counts them, in the analysis' columns."""
 
 from collections.abc import Iterable
 from pathlib import Path
