@@ -42,8 +42,8 @@ def create_private(path: Path, *, mode: int = PRIVATE, flags: int = 0) -> int:
     return file
 
 
-def open_private(path: Path) -> BinaryIO:
-    """Open a file to write it anew; one that was there becomes private.
+def open_private(path: Path, *, append: bool = False) -> BinaryIO:
+    """Open a file to write it anew, or to append to it; one that was there becomes private.
 
     Raises OSError, also for a file of another user: its owner would read it.
     """
@@ -58,7 +58,8 @@ def open_private(path: Path) -> BinaryIO:
                 if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
                     raise PermissionError(errno.EPERM, "It belongs to another user", str(path))
                 _set_mode(file, PRIVATE)
-                os.ftruncate(file, 0)
+                os.ftruncate(file, status.st_size if append else 0)
+                os.lseek(file, 0, os.SEEK_END)
         except OSError:
             os.close(file)
             raise

@@ -12,19 +12,23 @@ import stat
 import time
 from collections.abc import Iterator
 from io import UnsupportedOperation
+from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
 
 import typer
 
-from kwire.cli.options import repeated
+from kwire.cli.errors import WrongUsage
+from kwire.cli.options import option, repeated
+from kwire.extras import importing
 from kwire.operating_system import TERMINATION
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
     from kwire.proxy.capture.packets.balance import Balance
+    from kwire.proxy.capture.packets.key_log import KeyLog
 
 NODE_PORT: list[int] = repeated(
     metavar="PORT",
@@ -34,6 +38,14 @@ NODE_PORT: list[int] = repeated(
     " the SYN, and without a SYN the side that sends requests.",
 )
 """The option --node-port of commands that read packets."""
+
+TLS_KEYS: Path | None = option(
+    "--tls-keys",
+    metavar="FILE",
+    help="A key log, as SSLKEYLOGFILE and `kwire proxy --tls-keys-out` have it written, to decrypt"
+    " TLS with. It may grow meanwhile.",
+)
+"""The option --tls-keys of commands that read packets."""
 
 MOMENT = 1.0
 """Seconds after which a reader of a pipe hears that time has passed."""
@@ -88,6 +100,21 @@ class PacketInput:
     def _stop(self, *_: object) -> None:
         self.__exit__()
         self.stop()
+
+
+def key_log(path: Path | None) -> KeyLog | None:
+    """Return the key log in a file, None without one. Raises WrongUsage, MissingExtra."""
+    if path is None:
+        return None
+    with importing("cryptography", "security", "decrypting TLS"):
+        from kwire.proxy.capture.packets.key_log import KeyLog
+
+    try:
+        return KeyLog(path)
+    except OSError as error:
+        raise WrongUsage(
+            f"cannot read {path}: {error.strerror}; if nothing has written it yet, make it empty."
+        ) from error
 
 
 def print_balance(name: str, balance: Balance, *, err: bool = False) -> Iterator[str]:

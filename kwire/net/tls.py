@@ -6,13 +6,18 @@ of Kafka's client properties.
 
 from __future__ import annotations
 
+import logging
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kwire.net.stores import BadTls, TlsStore
-from kwire.permissions import warn_if_readable
+from kwire.permissions import open_private, warn_if_readable
+
+logger = logging.getLogger(__name__)
+
+_told: set[Path] = set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +25,14 @@ class ServerTls:
     """TLS with clients.
 
     certificate: the listener's certificate chain. clients: authorities of the certificates that
-    clients must have (mutual TLS); None to ask for none.
+    clients must have (mutual TLS); None to ask for none. keys_out: a file that gets the secrets of
+    every connection, for whoever decrypts captured packets.
     """
 
     certificate: Path
     key: Path
     clients: Path | None = None
+    keys_out: Path | None = None
 
     def context(self) -> ssl.SSLContext:
         """Return the context of a listener. Raises BadTls."""
@@ -34,6 +41,7 @@ class ServerTls:
         if self.clients is not None:
             _trust(context, self.clients)
             context.verify_mode = ssl.CERT_REQUIRED
+        _write_keys(context, self.keys_out)
         return context
 
 
@@ -46,6 +54,7 @@ class ClientTls:
     must be for, None for the host that is connected to. check_name: False accepts any name.
     truststore, keystore: stores of Kafka's properties in place of the files above. protocols,
     ciphers: what ssl.enabled.protocols and ssl.cipher.suites allow; empty for Python's choice.
+    keys_out: as of ServerTls.
     """
 
     authorities: Path | None = None
@@ -57,6 +66,7 @@ class ClientTls:
     keystore: TlsStore | None = None
     protocols: tuple[str, ...] = ()
     ciphers: tuple[str, ...] = ()
+    keys_out: Path | None = None
 
     def context(self) -> ssl.SSLContext:
         """Return the context of a client. Raises BadTls."""
@@ -76,6 +86,7 @@ class ClientTls:
         if self.keystore is not None:
             _show_store(context, self.keystore)
         restrict(context, self.protocols, self.ciphers)
+        _write_keys(context, self.keys_out)
         return context
 
 
@@ -149,6 +160,24 @@ _SENTENCES = {
     "NO_SHARED_CIPHER": "has no cipher in common",
 }
 """Sentences for the frequent ones of OpenSSL's reasons."""
+
+
+def _write_keys(context: ssl.SSLContext, path: Path | None) -> None:
+    """Have the secrets of every connection appended to a private file. Raises BadTls."""
+    if path is None:
+        return
+    try:
+        open_private(path, append=True).close()
+        context.keylog_filename = str(path)
+    except OSError as error:
+        raise BadTls(f"cannot write the keys of TLS to {path}: {error.strerror}") from error
+    if path not in _told:
+        _told.add(path)
+        logger.warning(
+            "the secrets of all TLS connections are written to %s: whoever reads it can decrypt"
+            " what was captured of them; remove it when you have looked",
+            path,
+        )
 
 
 def _show(context: ssl.SSLContext, certificate: Path, key: Path) -> None:

@@ -15,13 +15,15 @@ from kwire.cli.capture.files import CAPTURES, print_written
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import argument, flag, option, reads_options
-from kwire.cli.packet_input import NODE_PORT, PacketInput, print_balance
+from kwire.cli.packet_input import NODE_PORT, TLS_KEYS, PacketInput, key_log, print_balance
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
     from kwire.capture import CaptureRecord
     from kwire.proxy.capture.packets.balance import Balance
+    from kwire.proxy.capture.packets.key_log import KeyLog
+    from kwire.proxy.capture.pcap_import import PacketImport
 
 
 @reads_options
@@ -66,6 +68,7 @@ def import_(
     ),
     out: Path = option("--out", "-o", default=..., metavar="FILE", help="The capture to write."),
     node_port: list[int] = NODE_PORT,
+    tls_keys: Path | None = TLS_KEYS,
     show_secrets: bool = flag("--show-secrets", help="Keep passwords and tokens as they are."),
 ) -> None:
     """Make a capture of what tcpdump has written on a broker, and print what became of each packet.
@@ -76,6 +79,7 @@ def import_(
     \b
     tcpdump -i any -s 0 -B 65536 -w broker.pcap port 9092
     kwire capture import broker.pcap --out broker.avro --node-port 9092
+    kwire capture import broker.pcap --out broker.avro --tls-keys keys.log
     ssh broker tcpdump -i any -U -w - port 9092 | kwire capture import - --out broker.avro
     """
     from kwire.capture import CaptureFile, RecordEncoder
@@ -86,8 +90,8 @@ def import_(
     reading = PacketInput()
     try:
         with reading:
-            ports = frozenset(node_port)
-            for records in _imported(packets, ports, show_secrets, balances, reading):
+            imports = _imports(packets, frozenset(node_port), key_log(tls_keys), balances, reading)
+            for records in _imported(imports, show_secrets=show_secrets):
                 if records is None:
                     if file.waiting:
                         file.flush()
@@ -114,22 +118,15 @@ def import_(
         raise CommandFailed(f"not all is in the capture: {'; '.join(losses)}")
 
 
-def _imported(
+def _imports(
     packets: list[Path],
     ports: frozenset[int],
-    show_secrets: bool,
+    keys: KeyLog | None,
     balances: list[tuple[str, Balance]],
     reading: PacketInput,
-) -> Iterator[Iterator[CaptureRecord] | None]:
-    """Yield the records of each event, None for a moment that has passed in a pipe.
-
-    Every file is a recording of its own.
-    """
-    from uuid import uuid4
-
+) -> Iterator[PacketImport]:
+    """Yield the import of each file while it is open."""
     from kwire.extras import importing
-    from kwire.proxy.capture.records import event_records
-    from kwire.text.ids import uuid_text
 
     with importing("dpkt", "pcap", "reading packets"):
         from kwire.proxy.capture.pcap_import import PacketImport
@@ -137,21 +134,37 @@ def _imported(
     for path in packets:
         if reading.stopped:
             return
-        capture, from_stdin = uuid_text(uuid4()), str(path) == "-"
+        from_stdin = str(path) == "-"
         name = "stdin" if from_stdin else str(path)
         stdin = cast("BufferedReader", sys.stdin.buffer)
         with nullcontext(stdin) if from_stdin else path.open("rb") as file:
-            imported = PacketImport(reading.file(file), name, ports)
+            imported = PacketImport(reading.file(file), name, ports, keys)
             balances.append((name, imported.balance))
-            numbers = count()
-            for event in imported.live_events():
-                if event is None:
-                    yield None
-                else:
-                    number, at = next(numbers), event.at
-                    yield event_records(event, number, capture, at, show_secrets=show_secrets)
+            yield imported
         if reading.stopped:
             imported.balance.ended = None  # the file may go on
+
+
+def _imported(
+    imports: Iterator[PacketImport], *, show_secrets: bool
+) -> Iterator[Iterator[CaptureRecord] | None]:
+    """Yield the records of each event, None for a moment that has passed in a pipe.
+
+    Every file is a recording of its own.
+    """
+    from uuid import uuid4
+
+    from kwire.proxy.capture.records import event_records
+    from kwire.text.ids import uuid_text
+
+    for imported in imports:
+        capture, numbers = uuid_text(uuid4()), count()
+        for event in imported.live_events():
+            if event is None:
+                yield None
+            else:
+                number, at = next(numbers), event.at
+                yield event_records(event, number, capture, at, show_secrets=show_secrets)
 
 
 def _write_packets(

@@ -56,6 +56,8 @@ def _listeners(options: ProxyOptions) -> list[dict[str, Any]]:
     name = options.upstream_name
     if name and not options.upstream_tls:
         raise WrongUsage("--upstream-name is for --upstream-tls: give that as well.")
+    if options.tls_keys_out and not (options.listen_tls or options.upstream_tls):
+        raise WrongUsage("--tls-keys-out is for --listen-tls and --upstream-tls: give one of them.")
     servers = {node: server_tls(files) for node, files in _by_node(options.listen_tls)}
     clients = {node: client_tls(files, name) for node, files in _by_node(options.upstream_tls)}
     listeners = [_listener(text) for text in options.listen]
@@ -68,6 +70,7 @@ def _listeners(options: ProxyOptions) -> list[dict[str, Any]]:
             tls = by_node.get(listener["node"], by_node.get(None))
             # Stores and restrictions of client properties are no settings of a listener.
             pairs = {} if tls is None else asdict(tls)
+            pairs["keys_out"] = options.tls_keys_out if pairs else None
             settings = {name: value for name, value in pairs.items() if value not in (None, ())}
             listener[key] = settings or None
     return listeners

@@ -176,6 +176,12 @@ class ProxyOptions:
         metavar="NAME",
         help="The name in nodes' certificates, where it is not the host; `any` checks none.",
     )
+    tls_keys_out: Path | None = option(
+        metavar="FILE",
+        help="Append the secrets of TLS connections to this private file, for Wireshark and for"
+        " --tls-keys of `kwire watch -` and `kwire capture import`: whoever has it can decrypt"
+        " their packets.",
+    )
     feed: str | None = option(
         metavar="HOST:PORT",
         help="Let `kwire watch HOST:PORT` see what passes, and hold messages; see "

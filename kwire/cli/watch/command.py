@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from kwire.cli.errors import WrongUsage
 from kwire.cli.flows.options import AS_JSON, VERBOSE, VIEW, ApiChoice
 from kwire.cli.options import argument, flag, option, reads_options
-from kwire.cli.packet_input import NODE_PORT
+from kwire.cli.packet_input import NODE_PORT, TLS_KEYS, key_log
 from kwire.cli.proxy.feeding import feed_address, feed_token
 from kwire.cli.unpack_limit import UNPACK_LIMIT
 
 if TYPE_CHECKING:
     from kwire.cli.flows.display import Display
     from kwire.net.address import Address
+    from kwire.proxy.capture.packets.key_log import KeyLog
 
 DEFAULT = "127.0.0.1:9900"
 
@@ -42,6 +43,7 @@ def watch(
         "--token", metavar="FILE", help="The token that `--feed-token` was given."
     ),
     node_port: list[int] = NODE_PORT,
+    tls_keys: Path | None = TLS_KEYS,
     unpack_limit: int = UNPACK_LIMIT,
 ) -> None:
     """Show the traffic of a proxy that has a --feed, or of packets without a proxy.
@@ -66,10 +68,11 @@ def watch(
     if address == "-":
         if web is not None or token is not None:
             raise WrongUsage("--web and --token are for a proxy's feed, not for packets.")
-        _watch_packets(output, view, frozenset(node_port), lines=lines or not _is_screen())
+        ports, keys = frozenset(node_port), key_log(tls_keys)
+        _watch_packets(output, view, ports, keys, lines=lines or not _is_screen())
         return
-    if node_port:
-        raise WrongUsage("--node-port is for packets: `kwire watch -` reads them.")
+    if node_port or tls_keys:
+        raise WrongUsage("--node-port and --tls-keys are for packets: `kwire watch -` reads them.")
     proxy, secret = feed_address(address), feed_token(token)
     if web is not None and lines:
         raise WrongUsage(
@@ -92,19 +95,19 @@ def watch(
 
 
 def _watch_packets(
-    output: Display, view: str | None, ports: frozenset[int], *, lines: bool
+    output: Display, view: str | None, ports: frozenset[int], keys: KeyLog | None, *, lines: bool
 ) -> None:
     """Watch what comes by stdin. lines: print a line a flow."""
     from kwire.cli.watch.packets import PacketThread, run_plain, take_keys_from_terminal
     from kwire.proxy.service.feed import importing_watch
 
     if lines:
-        run_plain(output, ports)
+        run_plain(output, ports, keys)
         return
     with importing_watch():
         from kwire.cli.watch.screen.packets import PacketsApp
 
-    packets = PacketThread(ports)
+    packets = PacketThread(ports, keys)
     take_keys_from_terminal()
     PacketsApp(packets, view=view or "").run()
 

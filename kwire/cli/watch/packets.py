@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from kwire.cli.flows.display import Display
+    from kwire.proxy.capture.packets.key_log import KeyLog
 
 WAITING = 5000
 """Events that may wait to be drawn; then reading waits, and the pipe with it."""
@@ -34,23 +35,26 @@ NAME = "stdin"
 """The name of the pipe in messages."""
 
 
-def packets_of_stdin(ports: frozenset[int], packet_input: PacketInput) -> PacketImport:
+def packets_of_stdin(
+    packet_input: PacketInput, ports: frozenset[int], keys: KeyLog | None
+) -> PacketImport:
     """Return the packets that come by stdin. Raises WrongUsage if it is a terminal."""
     if sys.stdin.isatty():
         raise WrongUsage(
             "stdin is the terminal: packets come by a pipe, as in"
             " `tcpdump -U -w - port 9093 | kwire watch -`."
         )
-    return PacketImport(packet_input.file(cast("BufferedReader", sys.stdin.buffer)), NAME, ports)
+    stdin = cast("BufferedReader", sys.stdin.buffer)
+    return PacketImport(packet_input.file(stdin), NAME, ports, keys)
 
 
-def run_plain(display: Display, ports: frozenset[int]) -> None:
+def run_plain(display: Display, ports: frozenset[int], keys: KeyLog | None) -> None:
     """Print a line a flow until the pipe ends, or Ctrl-C; then what became of the packets.
 
     Raises FileError, CommandFailed if packets are missing.
     """
     with PacketInput() as packet_input:
-        packets = packets_of_stdin(ports, packet_input)
+        packets = packets_of_stdin(packet_input, ports, keys)
         for watched in PacketFeed(packets).events():
             event = watched.event
             seen = DecodedFlow(event) if isinstance(event, Flow) else event
@@ -69,9 +73,9 @@ class PacketThread:
     problem: why reading has failed.
     """
 
-    def __init__(self, ports: frozenset[int]) -> None:
+    def __init__(self, ports: frozenset[int] = frozenset(), keys: KeyLog | None = None) -> None:
         self._input = PacketInput()
-        self._packets = packets_of_stdin(ports, self._input)
+        self._packets = packets_of_stdin(self._input, ports, keys)
         self._events: deque[FeedEvent] = deque()
         self._thread = Thread(target=copy_context().run, args=(self._read,), daemon=True)
         self.problem = ""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from shlex import quote
 
 from kwire.doctor.finding import FindingKind, FindingVerdict
-from kwire.doctor.proxy_config.weakness import Weakness, clusters, weakness
+from kwire.doctor.proxy_config.weakness import Weakness, clusters, listeners, weakness
 from kwire.proxy.feed.datagrams import SHORTEST_TOKEN
 from kwire.proxy.service.config import ProxyConfig
 
@@ -52,11 +52,27 @@ SHOWN = FindingKind(
     advice="remove `show_secrets`",
     source="docs/debuggers/tls.md",
 )
-KINDS = (SHORT, GUESSABLE, RECORDED, SHOWN)
+KEYS = FindingKind(
+    id="secrets/tls-keys",
+    verdict=FindingVerdict.WARNING,
+    meaning="The secrets of TLS connections are written to a file: whoever reads it can decrypt"
+    " what was captured of them.",
+    advice="remove `keys_out`, and the file, when you have looked",
+    source="docs/debuggers/packets.md",
+)
+KINDS = (SHORT, GUESSABLE, RECORDED, SHOWN, KEYS)
 
 
 def check(config: ProxyConfig) -> Iterator[Weakness]:
-    """Report weak tokens, and secrets in recordings and in what is printed."""
+    """Report weak tokens, and secrets in recordings, in what is printed, and of TLS."""
+    for keyed in listeners(config):
+        for side, tls in (
+            ("tls", keyed.listener.tls),
+            ("upstream_tls", keyed.listener.upstream_tls),
+        ):
+            if tls is not None and tls.keys_out is not None:
+                sentence = f"the secrets of TLS connections are written to {tls.keys_out}"
+                yield weakness(KEYS, f"{keyed.key}.{side}.keys_out", tls.keys_out, sentence)
     for key, cluster in clusters(config):
         if cluster.feed is not None and cluster.feed.token is not None:
             path = cluster.feed.token

@@ -3,8 +3,9 @@
 1. `packets.files` reads packets, of each interface by its own link type and clock.
 2. `packets.layers` finds the TCP segments in them.
 3. `packets.streams` puts the bytes of each direction in order, and finds the gaps.
-4. `packets.conversation` finds the frames in them, of which the proxy's framers make flows.
-5. `packets.balance` accounts for all of it: nothing that is not in the file goes unsaid.
+4. `packets.tls` decrypts them, where they are TLS and a key log has their keys.
+5. `packets.conversation` finds the frames in them, of which the proxy's framers make flows.
+6. `packets.balance` accounts for all of it: nothing that is not in the file goes unsaid.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kwire.proxy.capture.packets.conversation import Conversation
 from kwire.proxy.capture.packets.files import PacketFile
 from kwire.proxy.capture.packets.layers import LONE_FRAGMENTS, Layers, NotTcp, TcpSegment
 from kwire.proxy.capture.packets.streams import TcpConnection
+from kwire.proxy.capture.packets.tls import FindsKeys, TlsDecryption, TlsStream
 from kwire.proxy.flows.flow import ClientConnection, Event, Flow
 
 CONNECTIONS = 10_000
@@ -34,13 +36,19 @@ class PacketImport:
     """The events of a pcap or pcapng file, read once; `balance` is complete behind the last one.
 
     ports: those of nodes. Without them the client is the side that sends the SYN, or whose bytes
-    are requests if there is no SYN in the file.
+    are requests if there is no SYN in the file. keys: a key log, with which TLS is decrypted.
     """
 
-    def __init__(self, file: BinaryIO, name: str, ports: frozenset[int] = frozenset()) -> None:
-        self.balance = Balance()
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: str,
+        ports: frozenset[int] = frozenset(),
+        keys: FindsKeys | None = None,
+    ) -> None:
+        self.balance = Balance(has_keys=keys is not None)
         self._file = PacketFile(file, name)
-        self._connections = _Connections(ports, self.balance)
+        self._connections = _Connections(ports, self.balance, TlsDecryption(keys))
 
     def events(self) -> Iterator[Event]:
         """Yield the flows and notices. Raises FileError if the file is neither pcap nor pcapng."""
@@ -82,6 +90,7 @@ class _Tracked(NamedTuple):
     """A connection: its segments, and what is made of them."""
 
     tcp: TcpConnection
+    tls: TlsStream
     conversation: Conversation
 
 
@@ -94,8 +103,9 @@ class _Connections:
     _empty: those that have had no data yet. _closed: those that are over.
     """
 
-    def __init__(self, ports: frozenset[int], balance: Balance) -> None:
+    def __init__(self, ports: frozenset[int], balance: Balance, decryption: TlsDecryption) -> None:
         self._ports = ports
+        self._decryption = decryption
         self._balance = balance
         # Of a plain dict that loses its first items, the first is found ever more slowly.
         self._open: OrderedDict[_Ends, _Tracked] = OrderedDict()
@@ -109,6 +119,7 @@ class _Connections:
         self._before, latest = self._latest, 0.0
         for ends, tracked in list(self._open.items()):
             tracked.tcp.pass_moment()
+            tracked.tls.pass_moment(tracked.tcp.latest)
             latest = max(latest, tracked.tcp.latest)
             if tracked.tcp.over:  # its last FIN is not in the file
                 del self._open[ends]
@@ -119,8 +130,8 @@ class _Connections:
 
     def unanswered(self) -> Iterator[Flow]:
         """Yield the requests that were waiting when the moment before the last had passed."""
-        for _, conversation in self._open.values():
-            for flow in conversation.pairing.pending:
+        for tracked in self._open.values():
+            for flow in tracked.conversation.pairing.pending:
                 if flow.at <= self._before:
                     yield flow
 
@@ -186,7 +197,8 @@ class _Connections:
         )
         if is_syn:
             conversation.open(segment.at)
-        return _Tracked(TcpConnection(*ends, conversation), conversation)
+        tls = TlsStream(conversation, self._decryption)
+        return _Tracked(TcpConnection(*ends, tls), tls, conversation)
 
     def _give_up(self) -> Iterator[Event]:
         """Forget the first connection without data, else the one without packets for longest."""
@@ -200,8 +212,9 @@ class _Connections:
 
     def _close(self, ends: _Ends, tracked: _Tracked, reason: str) -> Iterator[Event]:
         """Yield the last events of a connection."""
-        tcp, conversation = tracked
+        tcp, tls, conversation = tracked
         tcp.end()
+        tls.end(tcp.latest)
         node = None if conversation.client is None else tcp.streams[1 - conversation.client]
         complete = tcp.over and node is not None and node.seen
         conversation.end("closed" if tcp.over else reason, tcp.latest, complete=complete)

@@ -135,6 +135,7 @@ class ServerTlsConfig(Strict):
     certificate: File
     key: File
     clients: File | None = None
+    keys_out: File | None = None
 
 
 class ClientTlsConfig(Strict):
@@ -145,6 +146,7 @@ class ClientTlsConfig(Strict):
     key: File | None = None
     name: str | None = None
     check_name: bool = True
+    keys_out: File | None = None
 
 
 class ProxyListenerConfig(Strict):

@@ -206,6 +206,10 @@ WRONG_USAGE = {
         ["--listen", "1@a:1=b:1", "--upstream-tls", "2@ca.pem"],
         "there is TLS for node 2, and no --listen 2@…",
     ),
+    "keys without TLS": (
+        ["--listen", "a:1=b:1", "--tls-keys-out", "keys.log"],
+        "is for --listen-tls and --upstream-tls",
+    ),
     "a name without TLS": (["--listen", "a:1=b:1", "--upstream-name", "x"], "give that as well"),
     "a file to serve without": (["--listen", "a:1=b:1", "--serve-config", "c"], "is for --serve"),
     "a file to serve that is not there": (

@@ -59,6 +59,11 @@ PLACES: dict[str, tuple[tuple[str, ...], str, object]] = {
         Path("a.pem"),
     ),
     "upstream_tls": (UPSTREAM_TLS, "clusters.0.listeners.0.upstream_tls.key", Path("a.key")),
+    "tls_keys_out": (
+        (*UPSTREAM_TLS, "--tls-keys-out", "keys.log"),
+        "clusters.0.listeners.0.upstream_tls.keys_out",
+        Path("keys.log"),
+    ),
     "upstream_name": (
         (*UPSTREAM_TLS, "--upstream-name", "kafka"),
         "clusters.0.listeners.0.upstream_tls.name",

@@ -19,6 +19,7 @@ from tests.support.cli.terminal import ended, session
 from tests.support.cli.watch.screen import Screen, handled
 from tests.support.paths import FIXTURES
 from tests.support.proxy.capture.packets import Talk, pcap, request
+from tests.support.proxy.capture.tls_talk import TlsTalk
 
 BASE = (FIXTURES / "packets" / "01-base.pcap").read_bytes()
 HEAD = len(pcap([]))
@@ -44,11 +45,32 @@ def test_missing_packets_are_told_and_a_failure(kwire: Command) -> None:
     assert empty.error == "stdin, byte 0: neither pcap nor pcapng: it is empty"
 
 
+def test_tls_is_decrypted_live_and_into_a_capture(kwire: Command, tmp_path: Path) -> None:
+    talked = TlsTalk(tmp_path).run("1.3 AES-128", 1, 2)
+    packets, out = pcap(talked.talk().packets), tmp_path / "out.avro"
+    keys = ("--tls-keys", str(talked.keys))
+    run = kwire("watch", "-", *keys, stdin=packets)
+    assert (run.code, run.out.count("Metadata")) == (0, 2)
+    run = kwire("capture", "import", "-", "-o", str(out), *keys, stdin=packets)
+    assert (run.code, kwire("capture", "cat", str(out)).out.count("Metadata")) == (0, 2)
+    secret = talked.keys.read_text().split()[-1]
+    assert secret not in run.out + run.err
+    run = kwire("watch", "-", "--tls-keys", "gone.log", stdin=packets)
+    assert run.code == 2
+    assert "cannot read gone.log: No such file or directory; if nothing has" in run.err
+    talked.keys.write_text("")
+    run = kwire("watch", "-", *keys, stdin=packets)
+    assert (run.code, run.error) == (1, "not all was seen: stdin, encrypted: 1 connection of TLS")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (("-", "--web", "8080"), "--web and --token are for a proxy's feed, not for packets."),
-        (("--node-port", "9092"), "--node-port is for packets: `kwire watch -` reads them."),
+        (
+            ("--node-port", "9092"),
+            "--node-port and --tls-keys are for packets: `kwire watch -` reads them.",
+        ),
     ],
 )
 def test_options_of_the_other_kind_are_refused(

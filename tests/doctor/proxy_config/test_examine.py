@@ -104,6 +104,7 @@ CASES: dict[str, list[Any]] = {
     ],
     "secrets/recorded": [service(NODE, record={"path": "a.avro", "show_secrets": True})],
     "secrets/shown": [service(NODE, {"show_secrets": True})],
+    "secrets/tls-keys": [service({**NODE, "tls": {**TLS, "keys_out": "keys.log"}})],
     "files/changeable": [
         service(NODE, scripts=["open.py"]),
         service(NODE, scripts=["odd: name.py"]),

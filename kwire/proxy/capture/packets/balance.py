@@ -28,7 +28,8 @@ class Balance:
     are missing. passed_over: bytes behind gaps that no frame was found in; before: those of
     connections that began before the file. unanswered: requests whose response may be missing;
     orphans: responses whose request is. given_up: connections that were not followed to their end.
-    ended: why reading ended early.
+    has_keys: a key log was given; undecrypted: connections that it has not opened. ended: why
+    reading ended early.
     """
 
     packets: int = 0
@@ -47,12 +48,15 @@ class Balance:
     orphans: int = 0
     given_up: int = 0
     kernel_drops: int = 0
+    has_keys: bool = False
+    undecrypted: int = 0
     ended: FileError | None = None
 
     def add(self, conversation: Conversation) -> None:
         """Add a connection that has ended."""
         content = conversation.content
         self.connections[content] += 1
+        self.undecrypted += conversation.is_unread and self.has_keys
         for direction in conversation.directions:
             self.sizes[content] += direction.read
             if content is Content.TLS or conversation.is_refused:
@@ -89,6 +93,7 @@ class Balance:
             (self.late, "missing", f"the first bytes of {_many(self.late, 'direction')}"),
             (self.cut, "cut", f"{self.cut:,} bytes at the ends of packets"),
             (self.passed_over, "passed over", f"{self.passed_over:,} bytes behind missing ones"),
+            (self.undecrypted, "encrypted", f"{_many(self.undecrypted, 'connection')} of TLS"),
             (self.given_up, "given up", f"{self.given_up:,} of too many connections at once"),
         ]
         return [

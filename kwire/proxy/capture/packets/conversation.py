@@ -16,7 +16,7 @@ from kwire.proxy.capture.packets.search import FrameSearch, Requests, Responses
 from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.flows.flow import ClientConnection, Event, Notice, NoticeKind
 
-_TLS_RECORDS = range(0x14, 0x18)
+_ANY_FRAME = 1 << 40  # bytes; longer than the rest of any frame
 _JOINED = "the connection began before the packets"
 
 
@@ -33,16 +33,15 @@ class Content(Enum):
 class PacketDirection:
     """One direction of a conversation. framer: None as long as the client is not known.
 
-    search: there while it is not known where the next frame begins. read: bytes that came; start:
-    the first four. gaps, missing: how often bytes were not in the file, and how many; cut: those of
-    them that packets were cut by. passed_over: bytes that no frame was found in. untold: missing
-    bytes of which no notice has told. is_late: the first bytes are not in the file.
+    search: there while it is not known where the next frame begins. read: bytes that came. gaps,
+    missing: how often bytes were not in the file, and how many; cut: those of them that packets
+    were cut by. passed_over: bytes that no frame was found in. untold: missing bytes of which no
+    notice has told. is_late: the first bytes are not in the file.
     """
 
     framer: RequestGapFramer | ResponseGapFramer | None = None
     search: FrameSearch | None = None
     read: int = 0
-    start: bytes = b""
     gaps: int = 0
     missing: int = 0
     cut: int = 0
@@ -69,8 +68,8 @@ class PacketDirection:
 class Conversation:
     """Takes the bytes of both sides of a connection; makes flows and notices of them.
 
-    ends: of side 0 and 1. client: the side of the client, None until it is known. waits: a response
-    is still to come, or the rest of a frame.
+    ends: of side 0 and 1. client: the side of the client, None until it is known. is_encrypted: its
+    bytes are TLS, and none was decrypted yet. is_unread: they are not decrypted.
     """
 
     def __init__(
@@ -85,6 +84,7 @@ class Conversation:
         self.pairing = FilePairing(connection, self._events.append, self._copies)
         self._requests = Requests()
         self._now = 0.0
+        self.is_encrypted = self.is_unread = False
         for direction in self.directions:
             direction.search = FrameSearch(self._requests)
         if client is not None:
@@ -94,14 +94,13 @@ class Conversation:
         """Begin with the first byte of both sides: their SYNs are in the file."""
         for direction in self.directions:
             direction.search = None
-        self._notify(NoticeKind.OPENED, f"{self.connection.client} opened", at)
+        self.tell(NoticeKind.OPENED, f"{self.connection.client} opened", at)
 
     def data(self, side: int, data: bytes, at: float) -> None:
         """Take the next bytes of a side."""
         self._now = max(self._now, at)
         direction = self.directions[side]
         direction.read += len(data)
-        direction.start = direction.start or data[:4]
         if direction.search is None:
             self._tell_gap(side, at)
             self._frame(side, data, at)
@@ -110,8 +109,8 @@ class Conversation:
             self._tell_gap(side, at)
             self._frame(side, found, at)
 
-    def gap(self, side: int, size: int, at: float, *, cut: bool) -> None:
-        """Take note of bytes that are not in the file."""
+    def gap(self, side: int, size: int, at: float, *, cut: bool, is_exact: bool = True) -> None:
+        """Take note of bytes that are not in the file. is_exact: there may be a few less."""
         direction = self.directions[side]
         first_cut = cut and not direction.cut
         direction.gaps += 1
@@ -122,7 +121,7 @@ class Conversation:
             direction.stop_search()
             self._miss(side)
         elif direction.framer is not None and not direction.framer.lost:
-            rest = direction.framer.skip(size, at, self._now)
+            rest = direction.framer.skip(size if is_exact else _ANY_FRAME, at, self._now)
             if rest or direction.framer.headless:
                 direction.framer.headless = False
                 self._miss(side)
@@ -132,7 +131,7 @@ class Conversation:
             text = (
                 f"packets of the {self._name(side)} are cut in the file, the first by {size} bytes"
             )
-            self._notify(NoticeKind.NOT_CAPTURED, text, at)
+            self.tell(NoticeKind.NOT_CAPTURED, text, at)
         elif rest or not cut:
             direction.untold += size
 
@@ -142,7 +141,7 @@ class Conversation:
         self._miss(side)
         self._begin_search(side)
         text = f"the first bytes of the {self._name(side)} are not in the file"
-        self._notify(NoticeKind.NOT_CAPTURED, text, at)
+        self.tell(NoticeKind.NOT_CAPTURED, text, at)
 
     def end(self, reason: str, at: float, *, complete: bool) -> None:
         """End the connection. complete: all that the node sent is in the file, or told as a gap."""
@@ -153,12 +152,20 @@ class Conversation:
             self._tell_gap(side, at)
         self.pairing.finish(reason, unknown=not complete)
         content = self.content
-        if self.client is None and content in (Content.TLS, Content.OTHER):
+        if self.client is None and content is Content.OTHER:
             size = sum(direction.read for direction in self.directions)
-            about = "TLS, which is not decrypted" if content is Content.TLS else "not Kafka"
-            text = f"{about}: no request in {size} bytes"
-            self._notify(NoticeKind.UNREADABLE, text, at)
-        self._notify(NoticeKind.CLOSED, reason, at)
+            self.tell(NoticeKind.UNREADABLE, f"not Kafka: no request in {size} bytes", at)
+        self.tell(NoticeKind.CLOSED, reason, at)
+
+    def tell(self, kind: NoticeKind, text: str, at: float) -> None:
+        """Send a notice of this connection."""
+        notice = Notice(connection=self.connection, at=at, kind=kind, text=text)
+        self._events.append(notice)
+
+    def tell_unread(self, reason: str, at: float) -> None:
+        """Tell that what follows is encrypted, and why it is not decrypted."""
+        self.is_unread = True
+        self.tell(NoticeKind.UNREADABLE, reason, at)
 
     def take_events(self) -> list[Event]:
         """Return the flows and notices since the last call."""
@@ -173,11 +180,21 @@ class Conversation:
         return self.pairing.waits or any(framer and framer.unfinished for framer in framers)
 
     @property
+    def has_no_frames(self) -> bool:
+        """True if no frame was found."""
+        return not any(direction.has_frames for direction in self.directions)
+
+    @property
+    def has_data(self) -> bool:
+        """True if bytes came."""
+        return any(direction.read for direction in self.directions)
+
+    @property
     def content(self) -> Content:
         """The subject, as far as it is known."""
-        if any(direction.has_frames for direction in self.directions):
+        if not self.has_no_frames:
             return Content.KAFKA
-        if any(_is_tls(direction.start) for direction in self.directions):
+        if self.is_encrypted or self.is_unread:
             return Content.TLS
         sizes = (direction.read + direction.missing for direction in self.directions)
         return Content.OTHER if any(sizes) else Content.EMPTY
@@ -251,7 +268,7 @@ class Conversation:
             return
         size = direction.passed_over
         skipped = f": {size} bytes up to its first request are passed over" if size else ""
-        self._notify(NoticeKind.NOT_CAPTURED, f"{_JOINED}{skipped}", at)
+        self.tell(NoticeKind.NOT_CAPTURED, f"{_JOINED}{skipped}", at)
 
     def _tell_gap(self, side: int, at: float) -> None:
         direction = self.directions[side]
@@ -259,12 +276,4 @@ class Conversation:
             return
         text = f"{direction.untold} bytes of the {self._name(side)} are not in the file"
         direction.untold = 0
-        self._notify(NoticeKind.NOT_CAPTURED, text, at)
-
-    def _notify(self, kind: NoticeKind, text: str, at: float) -> None:
-        notice = Notice(connection=self.connection, at=at, kind=kind, text=text)
-        self._events.append(notice)
-
-
-def _is_tls(start: bytes) -> bool:
-    return len(start) > 2 and start[0] in _TLS_RECORDS and start[1] == 3 and start[2] < 5
+        self.tell(NoticeKind.NOT_CAPTURED, text, at)
