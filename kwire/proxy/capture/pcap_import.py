@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from dpkt.tcp import TH_ACK, TH_SYN
 
@@ -22,8 +22,11 @@ from kwire.proxy.capture.packets.conversation import Conversation
 from kwire.proxy.capture.packets.files import PacketFile
 from kwire.proxy.capture.packets.layers import LONE_FRAGMENTS, Layers, NotTcp, TcpSegment
 from kwire.proxy.capture.packets.streams import TcpConnection
-from kwire.proxy.capture.packets.tls import FindsKeys, TlsDecryption, TlsStream
+from kwire.proxy.capture.packets.tls import TlsDecryption, TlsStream
 from kwire.proxy.flows.flow import ClientConnection, Event, Flow
+
+if TYPE_CHECKING:
+    from kwire.proxy.capture.packets.key_log import KeyLog
 
 CONNECTIONS = 10_000
 """Connections that are followed at once; a flood of SYNs has as many as packets."""
@@ -44,7 +47,7 @@ class PacketImport:
         file: BinaryIO,
         name: str,
         ports: frozenset[int] = frozenset(),
-        keys: FindsKeys | None = None,
+        keys: KeyLog | None = None,
     ) -> None:
         self.balance = Balance(has_keys=keys is not None)
         self._file = PacketFile(file, name)

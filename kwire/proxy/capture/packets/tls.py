@@ -16,12 +16,16 @@ import ssl
 from dataclasses import dataclass, field
 from enum import Enum
 from struct import unpack_from
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from kwire.proxy.capture.packets.conversation import Content, Conversation
 from kwire.proxy.capture.packets.tls_handshake import NoKeys, TlsHandshake
 from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.flows.flow import NoticeKind
+
+if TYPE_CHECKING:  # of packages that only decryption needs
+    from kwire.proxy.capture.packets.key_log import KeyLog
+    from kwire.proxy.capture.packets.tls_ciphers import RecordKeys
 
 HELD_LIMIT, ALL_HELD = 256 * 1024, 32 * 1024 * 1024
 """Bytes of records of one connection, and of all, that may wait for keys."""
@@ -52,46 +56,10 @@ _JOINED = (
 )
 
 
-class OpensRecords(Protocol):
-    """A key of records."""
-
-    def open(self, number: int, head: bytes, body: bytes, /) -> tuple[int, bytes] | None:
-        """Return the type and the content of a record, None if it is not this key's."""
-
-    def updated(self) -> OpensRecords | None:
-        """Return the key behind this one."""
-
-
-class OfDirection(Protocol):
-    """The first two keys of a direction."""
-
-    @property
-    def first(self) -> OpensRecords | None:
-        """The key of the handshake."""
-
-    @property
-    def following(self) -> OpensRecords | None:
-        """The key behind it."""
-
-
-class FindsKeys(Protocol):
-    """A key log."""
-
-    def keys(self, handshake: TlsHandshake, /) -> tuple[OfDirection, OfDirection] | None:
-        """Return the keys of client and server; None if they are not known yet.
-
-        Raises NoKeys with a sentence if they never will be.
-        """
-
-    @property
-    def content(self) -> str:
-        """A sentence: the keys that it has."""
-
-
 class TlsDecryption:
     """State that the connections of a file share. keys: None where no key log was given."""
 
-    def __init__(self, keys: FindsKeys | None = None) -> None:
+    def __init__(self, keys: KeyLog | None = None) -> None:
         self.keys = keys
         self.held = Copies(HELD_LIMIT, ALL_HELD)
 
@@ -110,8 +78,8 @@ class TlsDirection:
     data: bytearray = field(default_factory=bytearray)
     hello: bytes = b""
     encrypted: bool = False
-    keys: OpensRecords | None = None
-    following: OpensRecords | None = None
+    keys: RecordKeys | None = None
+    following: RecordKeys | None = None
     number: int = 0
     window: int = 1
     opened: bool = False

@@ -21,9 +21,10 @@ class NoKeys(Exception):
 
 @dataclass(slots=True)
 class TlsHandshake:
-    """The hellos of both sides, as far as they came. client: the side that did so first, None for neither.
+    """The hellos of both sides, as far as they came.
 
-    suite: None before the server's hello. early: the client sends data before it.
+    client: the side that said the first, None for neither. suite: None before the server's hello.
+    early: the client sends data before it.
     """
 
     client: int | None = None
