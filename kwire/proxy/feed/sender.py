@@ -205,7 +205,7 @@ class Feed:
             not sampling
             or item.held
             or item.was_held
-            or self._sampler.takes(item.event, item.monotonic)
+            or self._sampler.takes(item.event, item.monotonic, len(self._queue))
         )
         if item.in_sample:
             return True

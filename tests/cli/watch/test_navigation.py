@@ -22,7 +22,6 @@ from kwire.messages.a53_begin_quorum_epoch import TopicData as BegunTopic
 from kwire.messages.a58_envelope import EnvelopeRequest, EnvelopeResponse
 from kwire.net.frames import encode_request
 from kwire.proxy import Flow
-from kwire.proxy.feed.sampling import BURST
 from tests.support.cli.watch.screen import Screen, screen
 from tests.support.proxy.flows.decoded_flows import connection, flow
 
@@ -273,7 +272,7 @@ async def test_the_wheel_stops_following() -> None:
 
 async def test_flows_that_were_not_sent_are_counted_and_errors_are_shown() -> None:
     async with screen(size=(80, 24), view="~err *") as opened:
-        many = int(BURST) + 500
+        many = 1500
         for number in range(many):
             failed = number % 100 == 99
             opened.run.feed(flow(VoteRequest(), VoteResponse(error_code=41 * failed), 2).flow)

@@ -71,13 +71,21 @@ class FlowList(ScrollView, can_focus=True):
         elif self._chosen in visible:
             self._cursor = visible.index(self._chosen)
         self._cursor = max(min(self._cursor, len(visible) - 1), 0)
-        self.virtual_size = Size(self.size.width, len(visible))
+        self._resize(Size(self.size.width, len(visible)))
         self.border_subtitle = "" if visible else self._why_empty
         if self.following:
             # Forced: the scroll bar of a list that has just become too long is not there yet.
             self.scroll_end(animate=False, immediate=True, force=True)
         self.refresh()
         self._tell()
+
+    def _resize(self, size: Size) -> None:
+        if not self.show_vertical_scrollbar or size.height <= self.size.height:
+            self.virtual_size = size
+            return
+        # As above, but the whole screen is not laid out anew: that takes half of the time.
+        self.set_reactive(FlowList.virtual_size, size)
+        self.vertical_scrollbar.window_virtual_size = size.height
 
     @property
     def _why_empty(self) -> str:
