@@ -102,6 +102,7 @@ PARSED_ONLY = {
     "docs/debuggers/rules.md": "its nodes are the reader's: tests/cli/proxy",
     "docs/debuggers/serve.md": "its nodes are the reader's: tests/cli/proxy",
     "docs/debuggers/tls.md": "certificates and users: tests/cli/test_cluster_security.py",
+    "docs/debuggers/trace.md": "recordings of the reader's: tests/cli/capture",
     "docs/debuggers/watch.md": "screens: tests/cli/watch",
     "docs/debuggers/wireshark.md": "tshark and a recording: tests/dissector",
     "docs/operators/explain.md": "its logs are the reader's: tests/quorum_story",

@@ -55,7 +55,8 @@ class CausingRequest:
     """A request that caused a change.
 
     principal: None if the recording does not tell: brokers name it when they forward a request,
-    logins only in recordings with secrets. client: its address.
+    logins only in recordings with secrets. client: its address. flow: as it was recorded, with the
+    envelope around it.
     """
 
     request: str
@@ -64,13 +65,18 @@ class CausingRequest:
     client: str
     at: float
     match: Match
+    flow: Flow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Recorded:
-    """A recorded request. at, until: Unix seconds of the request and of its response."""
+    """A recorded request. at, until: Unix seconds of the request and of its response.
+
+    outer: the flow itself, or the one with its envelope.
+    """
 
     flow: Flow
+    outer: Flow
     principal: str | None
     client: str
     client_id: str | None
@@ -103,8 +109,28 @@ class RecordedRequests:
                 found.damages.append(event)
                 continue
             if isinstance(event, Flow):
-                found._add(DecodedFlow(event))
+                found.add(DecodedFlow(event))
         return found
+
+    def add(self, decoded: DecodedFlow, shown: Flow | None = None) -> None:
+        """Take the next flow of a capture. shown: to give as the cause in its place."""
+        flow = decoded.flow
+        if flow.key in _LOGIN:
+            _follow_login(decoded)
+            return
+        inner = decoded.envelope
+        asked = decoded if inner is None else inner
+        request = asked.request
+        if request is None:
+            root = ROOTS.get(asked.flow.key)
+            if root is not None:
+                self._unread.append((root, _recorded(decoded, asked, shown)))
+            return
+        found = claims(request.body, asked.response.body if asked.response else None)
+        if found:
+            recorded = _recorded(decoded, asked, shown)
+            for claim in found:
+                self._by_path[claim.path].append((claim, recorded))
 
     def sentences(self) -> Iterator[str]:
         """Yield what a reader of the causes has to know."""
@@ -164,32 +190,14 @@ class RecordedRequests:
             for length in range(len(whole), 1, -1):
                 yield path_of(whole[:length])
 
-    def _add(self, decoded: DecodedFlow) -> None:
-        flow = decoded.flow
-        if flow.key in _LOGIN:
-            _follow_login(decoded)
-            return
-        inner = decoded.envelope
-        asked = decoded if inner is None else inner
-        request = asked.request
-        if request is None:
-            root = ROOTS.get(asked.flow.key)
-            if root is not None:
-                self._unread.append((root, _recorded(decoded, asked)))
-            return
-        found = claims(request.body, asked.response.body if asked.response else None)
-        if found:
-            recorded = _recorded(decoded, asked)
-            for claim in found:
-                self._by_path[claim.path].append((claim, recorded))
 
-
-def _recorded(outer: DecodedFlow, asked: DecodedFlow) -> _Recorded:
+def _recorded(outer: DecodedFlow, asked: DecodedFlow, shown: Flow | None) -> _Recorded:
     flow = outer.flow
     envelope = outer.request_as(EnvelopeRequest)
     latency = flow.latency
     return _Recorded(
         flow=asked.flow,
+        outer=shown or flow,
         principal=(
             _logged_in(flow.connection, flow.asked)
             if envelope is None
@@ -238,4 +246,5 @@ def _cause(recorded: _Recorded, match: Match) -> CausingRequest:
         client=recorded.client,
         at=recorded.at,
         match=match,
+        flow=recorded.outer,
     )

@@ -28,6 +28,7 @@ app = command_group(
     {
         "export": "kwire.cli.capture.exchange:export",
         "import": "kwire.cli.capture.exchange:import_",
+        "html": "kwire.cli.capture.html:html",
         "merge": "kwire.cli.capture.editing:merge",
         "split": "kwire.cli.capture.editing:split",
         "to-test": "kwire.cli.capture.to_test:to_test",

@@ -82,28 +82,10 @@ def import_(
     kwire capture import broker.pcap --out broker.avro --tls-keys keys.log
     ssh broker tcpdump -i any -U -w - port 9092 | kwire capture import - --out broker.avro
     """
-    from kwire.capture import CaptureFile, RecordEncoder
-    from kwire.errors import KwireError
-
-    file, encoder, count = CaptureFile(out, shows_secrets=show_secrets), RecordEncoder(), 0
     balances: list[tuple[str, Balance]] = []
     reading = PacketInput()
-    try:
-        with reading:
-            imports = _imports(packets, frozenset(node_port), key_log(tls_keys), balances, reading)
-            for records in _imported(imports, show_secrets=show_secrets):
-                if records is None:
-                    if file.waiting:
-                        file.flush()
-                    continue
-                file.write(*map(encoder.encode, records))
-                count += 1
-        file.close()
-    except (KwireError, OSError, KeyboardInterrupt):
-        file.discard()
-        if reading.stopped:  # before there was a packet
-            raise KeyboardInterrupt from None
-        raise
+    imports = packet_imports(packets, frozenset(node_port), key_log(tls_keys), balances, reading)
+    count = import_packets(imports, out, reading, show_secrets=show_secrets)
     if count:
         print_written(count, out)
     losses = [loss for name, balance in balances for loss in print_balance(name, balance)]
@@ -118,14 +100,40 @@ def import_(
         raise CommandFailed(f"not all is in the capture: {'; '.join(losses)}")
 
 
-def _imports(
+def import_packets(
+    imports: Iterator[PacketImport], out: Path, reading: PacketInput, *, show_secrets: bool = False
+) -> int:
+    """Write what is in packets to a capture; return the number of events, no file for none."""
+    from kwire.capture import CaptureFile, RecordEncoder
+    from kwire.errors import KwireError
+
+    file, encoder, count = CaptureFile(out, shows_secrets=show_secrets), RecordEncoder(), 0
+    try:
+        with reading:
+            for records in _imported(imports, show_secrets=show_secrets):
+                if records is None:
+                    if file.waiting:
+                        file.flush()
+                    continue
+                file.write(*map(encoder.encode, records))
+                count += 1
+        file.close()
+    except (KwireError, OSError, KeyboardInterrupt):
+        file.discard()
+        if reading.stopped:  # before there was a packet
+            raise KeyboardInterrupt from None
+        raise
+    return count
+
+
+def packet_imports(
     packets: list[Path],
     ports: frozenset[int],
     keys: KeyLog | None,
     balances: list[tuple[str, Balance]],
     reading: PacketInput,
 ) -> Iterator[PacketImport]:
-    """Yield the import of each file while it is open."""
+    """Yield the import of each file while it is open. balances: get the one of each."""
     from kwire.extras import importing
 
     with importing("dpkt", "pcap", "reading packets"):

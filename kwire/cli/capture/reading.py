@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,12 +26,13 @@ MICROS = 1_000_000
 class CaptureReading:
     """Captures, or folders of them, and the part of them to read.
 
-    selected: the flows to read; None for all.
+    selected: the flows to read; None for all. on_damage: takes the damage that `groups` meets.
     """
 
     captures: list[Path]
     times: TimeRange
     selected: Expression | None = None
+    on_damage: Callable[[Damage], None] = print_damage
 
     def window(self, paths: list[Path]) -> Window:
         """Return the range of times. Raises WrongUsage."""
@@ -58,10 +59,10 @@ class CaptureReading:
             raise typer.Exit(1)
 
     def groups(self) -> Iterator[list[CaptureRecord]]:
-        """Yield the records of each event; print damage."""
+        """Yield the records of each event, whole."""
         paths = files(self.captures)
         window = self.window(paths)
-        for group in events_of(records_of(paths), print_damage):
+        for group in events_of(records_of(paths), self.on_damage):
             if group[0].at_us / MICROS in window and self._is_selected(group):
                 yield group
 

@@ -18,7 +18,7 @@ SECRET_FIELDS = frozenset(
 
 _TELLING = SECRET_FIELDS | {"is_sensitive"}
 
-_SENSITIVE_CONFIG = re.compile(
+SENSITIVE_CONFIG = re.compile(
     r"password|passphrase|secret|credential|jaas|token|assertion|private\.?key"
     r"|keystore\.(key|certificate)|truststore\.certificates|signature",
     re.IGNORECASE,
@@ -68,4 +68,4 @@ def _is_sensitive_config(group: Group) -> bool:
         return True
     name: Any = getattr(group, "name", None)
     of_config = "Config" in type(group).__name__
-    return of_config and isinstance(name, str) and bool(_SENSITIVE_CONFIG.search(name))
+    return of_config and isinstance(name, str) and bool(SENSITIVE_CONFIG.search(name))
