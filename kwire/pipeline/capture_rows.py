@@ -9,7 +9,6 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from kwire.capture import capture_info
@@ -21,13 +20,12 @@ from kwire.pipeline.store.location import absolute
 from kwire.pipeline.store.sources import Stretch, is_gap
 from kwire.pipeline.tables.captured import CapturedTables, TableRows
 from kwire.pipeline.tables.clusters import NamedClusters, clusters_of, named_clusters
+from kwire.pipeline.tables.pairing import Positions
 from kwire.pipeline.writing.stretches import Course, overlapping
 from kwire.text.times import known_moment
 
 OnShare = Callable[[float], None]
 """Called with the share of the bytes that are read."""
-
-Positions = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)

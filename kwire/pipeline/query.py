@@ -21,9 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.errors import LocalError
-from kwire.pipeline.capture_rows import CaptureRows, Positions
+from kwire.pipeline.capture_rows import CaptureRows
 from kwire.pipeline.columns import doc_of
 from kwire.pipeline.schemas import CLUSTER_ID, OF_CAPTURES, TABLES, arrow_schema_of
+from kwire.pipeline.tables.pairing import Positions
 from kwire.pipeline.typed import message_columns
 
 MEMORY = "1GB"

@@ -17,7 +17,7 @@ from kwire.messages.registry import api_name
 from kwire.pipeline.frame import read_frame
 
 Values = dict[str, Any]
-Range = tuple[int, int, int, int]
+EventRange = tuple[int, int, int, int]
 """First and last event, and the times of both, in microseconds of Unix time."""
 
 
@@ -28,7 +28,7 @@ class Traffic:
     slowest: dict[str, Values] = field(default_factory=dict)
     errors: Counter[tuple[str, str | None, str]] = field(default_factory=Counter)
     nodes: dict[tuple[str, int | None], Values] = field(default_factory=dict)
-    ranges: dict[str, list[Range]] = field(default_factory=dict)
+    ranges: dict[str, list[EventRange]] = field(default_factory=dict)
 
     def tables(self, events: Iterable[list[CaptureRecord]]) -> list[Table]:
         """Count all events; return the tables that people see. events: the records of each."""
@@ -106,9 +106,7 @@ def print_traffic(table: Table) -> None:
         count = len(table.rows)
         table = Table("versions", table.columns, [row for row in table.rows if row["blocked"]])
         if not table.rows:
-            typer.echo(
-                f"\nKafka 4 answers all versions that were used ({count} by client and API)"
-            )
+            typer.echo(f"\nKafka 4 answers all versions that were used ({count} by client and API)")
     if table.rows:
         typer.echo(f"\n{_TITLES[table.name]}:")
         Output().show(table)
