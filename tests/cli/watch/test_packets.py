@@ -14,12 +14,15 @@ from typing import Any, cast
 import pytest
 
 from kwire.cli.watch.packets import PacketThread
+from kwire.messages.a52_vote import VoteRequest, VoteResponse
+from kwire.proxy.feed.source import FeedEvent
 from tests.support.cli.command import KWIRE, Command
 from tests.support.cli.terminal import ended, session
 from tests.support.cli.watch.screen import Screen, handled
 from tests.support.paths import FIXTURES
 from tests.support.proxy.capture.packets import Talk, pcap, request
 from tests.support.proxy.capture.tls_talk import TlsTalk
+from tests.support.proxy.flows.decoded_flows import flow
 
 BASE = (FIXTURES / "packets" / "01-base.pcap").read_bytes()
 HEAD = len(pcap([]))
@@ -138,6 +141,31 @@ async def test_the_screen_shows_flows_and_says_that_packets_cannot_be_held(
                     app.clear_notifications()
                 await pilot.press("slash", *"xhe")
                 assert shown.filter.value == "~api Metadataxhe"
+
+
+async def test_of_more_packets_than_a_screen_can_show_it_shows_a_sample_and_all_errors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from kwire.cli.watch.screen.packets import PacketsApp
+
+    errors = range(0, 3000, 100)
+    flows = [
+        flow(VoteRequest(), VoteResponse(error_code=41 * (n in errors)), 2).flow
+        for n in range(3000)
+    ]
+    events = [FeedEvent(number, event) for number, event in enumerate(flows)]
+    monkeypatch.setattr(PacketThread, "take", lambda self: [events.pop(0) for _ in events[:500]])
+    monkeypatch.setattr(PacketThread, "start", lambda self: None)
+    monkeypatch.setattr(PacketThread, "ended", True)
+    with (FIXTURES / "packets" / "01-base.pcap").open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        app = PacketsApp(PacketThread(frozenset()), view="~err *")
+        async with app.run_test(size=(80, 24)) as pilot:
+            with handled(pilot):
+                shown = Screen(app, pilot, cast(Any, None))
+                await shown.until(lambda: not events and "not shown" in shown.text("#status"))
+                assert [entry.number for entry in app.flows.visible] == list(errors)
+                assert 1000 < len(app.flows) < 1100
 
 
 def test_keys_come_from_the_terminal_while_packets_come_from_the_pipe() -> None:

@@ -48,9 +48,12 @@ class Details(Tree[TreePosition]):
     def __init__(self, id: str | None = None) -> None:
         super().__init__("", id=id)
         self.guide_depth = 2
+        self._entry: FlowLogEntry | None = None
 
     def show(self, entry: FlowLogEntry | None, rpcs: Sequence[DecodedFlow] = ()) -> None:
         """Show an event from now on. rpcs: of a notice, those of its connection that are known."""
+        line = self.cursor_line if entry is self._entry else -1
+        self._entry = entry
         self.clear()
         if entry is None:
             self.root.set_label(Text("no flow is chosen", "dim"))
@@ -68,7 +71,7 @@ class Details(Tree[TreePosition]):
             self.root.add_leaf(Text(f"· {printable(note)}", "magenta"))
         self._open(entry.seen, "Response" if entry.holds_response else "Request")
         self.root.expand()
-        self.call_after_refresh(self._place_cursor, self._interesting(entry) or self.root)
+        self._place_cursor(self._interesting(entry) or self.root, line)
 
     def render_label(self, node: TreeNode[TreePosition], base_style: Style, style: Style) -> Text:
         """Draw a branch's line; one that is too long for the tree ends with an ellipsis."""
@@ -135,10 +138,12 @@ class Details(Tree[TreePosition]):
             node = node.children[index]
         return node
 
-    def _place_cursor(self, node: TreeNode[TreePosition]) -> None:
-        if node.line >= 0 and node.tree is self:
-            self.move_cursor(node)
-            self.scroll_to(y=max(node.line - self.size.height // 2, 0), animate=False)
+    def _place_cursor(self, node: TreeNode[TreePosition], line: int) -> None:
+        """Put the cursor on a node, or on a line where the user has put it in the same event."""
+        self.get_node_at_line(0)  # makes the lines now: before the next refresh keys may come
+        line = node.line if line < 0 else min(line, self.last_line)
+        self.move_cursor_to_line(line)
+        self.scroll_to(y=max(line - self.size.height // 2, 0), animate=False, force=True)
 
     def _grow(self, node: TreeNode[TreePosition]) -> None:
         if node.data is None or node.children:

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from kwire.cli.watch.packets import NAME, PacketThread
 from kwire.cli.watch.screen.app import WatchApp
+from kwire.proxy.feed.sampling import Sampler
 from kwire.proxy.feed.source import FeedEvent
 
 REFUSAL = "packets have passed when they are seen: `kwire proxy --feed` can hold and change them"
@@ -24,6 +25,9 @@ class PacketsApp(WatchApp):
     def __init__(self, packets: PacketThread, *, view: str = "") -> None:
         super().__init__(view=view)
         self._packets = packets
+        self._sampler = Sampler()
+        self._left_out = 0
+        self._latest = 0.0
 
     async def open_source(self) -> None:
         """Begin to read."""
@@ -35,8 +39,17 @@ class PacketsApp(WatchApp):
         self._complain(REFUSAL)
 
     def take(self) -> list[FeedEvent]:
-        """Return the events since the last call."""
-        return self._packets.take()
+        """Return the events since the last call, where too many come a sample of them."""
+        came = self._packets.take()
+        taken = [watched for watched in came if self._takes(watched)]
+        self._left_out += len(came) - len(taken)
+        return taken
+
+    def _takes(self, watched: FeedEvent) -> bool:
+        # By the time of the packets: a file comes faster than its traffic did.
+        self._latest = max(self._latest, watched.event.at)
+        is_known = self.flows.get(watched.number) is not None
+        return is_known or self._sampler.takes(watched.event, self._latest, 0)
 
     @property
     def status_text(self) -> Text:
@@ -47,6 +60,7 @@ class PacketsApp(WatchApp):
             (" kwire watch ", "bold"),
             (NAME, "cyan"),
             f"   {packets.packet_count:,} packets   {len(self.flows)} events kept",
+            (f"   {self._left_out:,} not shown" if self._left_out else "", "yellow"),
             (f"   {state}" if state else "", "bold"),
             ("" if self._list.following else "   paused", "bold"),
         )
