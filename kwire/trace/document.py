@@ -6,14 +6,17 @@ and need little room when compressed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from kwire.error_codes import ErrorCode
 from kwire.messages.index import APIS
+from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.proxy.flows.field_paths import field_paths
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.tree import ReadRecords
+from kwire.text.ids import uuid_text
 from kwire.trace.collected import Collected
 from kwire.trace.marks import KINDS, TraceMark
 from kwire.trace.rows import MICROS, OUTCOMES, RECORDS_KEPT, FlowRows
@@ -51,22 +54,31 @@ def make_document(
         "totals": dict(collected.totals),
         "says": collected.notes(len(flows)),
         "recordsKept": RECORDS_KEPT,
-        "lanes": rows.lanes.data(),
+        "lanes": rows.lanes.named(),
         "flows": columns,
         "marks": [_mark(mark, rows.begin, indexes) for mark in marks],
         "kinds": dict(KINDS),
-        "topics": rows.names.data(),
+        "topics": {uuid_text(METADATA_TOPIC_ID): METADATA_TOPIC} | rows.topics,
         "apis": dict(APIS),
         "codes": {code.value: code.name for code in ErrorCode},
         "outcomes": [outcome.value for outcome in OUTCOMES],
-        "strings": rows.strings.values,
-        "sets": rows.sets.values,
+        "strings": list(rows.strings),
+        "sets": list(rows.sets),
         "trees": rows.trees,
         "schemas": schemas(rows.keys),
-        "paths": sorted(field_paths()),
+        "paths": field_paths(),
     }
-    frames = b"".join(frame for _, frame in sorted(rows.frames, key=lambda item: item[0]))
-    return Document(data, frames)
+    return Document(data, b"".join(_placed(rows, columns)))
+
+
+def _placed(rows: FlowRows, columns: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the frames in their order, and note in two columns where each begins."""
+    columns["places"] = places = [[0] * len(columns.get("n", ())) for _ in range(2)]
+    end = 0
+    for (_, _, direction, index), frame in sorted(rows.frames, key=lambda item: item[0]):
+        places[direction][index] = end
+        end += len(frame)
+        yield frame
 
 
 def _mark(mark: TraceMark, begin: float, indexes: dict[Flow, int]) -> list[Any]:

@@ -15,16 +15,16 @@ ELECTION, VOTERS, ISR, ASSIGNMENT, NODES, LOSS, CHANGE = (
     *("election", "voters", "isr", "assignment", "nodes", "loss", "change"),
 )
 
-KINDS: Mapping[str, str] = {
-    ELECTION: "Elections: votes, leaders that announce themselves, resignations",
-    VOTERS: "Changes of voters",
-    ISR: "Changes of in-sync replicas",
-    ASSIGNMENT: "Assignments: of partitions to brokers, and to members of groups",
-    NODES: "Nodes that register, and brokers that are fenced or stop",
-    LOSS: "Not seen or not passed on: gaps, lost packets, connections that were refused or broken",
-    CHANGE: "Changes in the metadata log",
+KINDS: Mapping[str, tuple[str, str]] = {
+    ELECTION: ("▲", "elections"),
+    VOTERS: ("◆", "voters"),
+    ISR: ("■", "ISR"),
+    ASSIGNMENT: ("●", "assignments"),
+    NODES: ("★", "nodes"),
+    LOSS: ("✕", "lost, refused"),
+    CHANGE: ("▮", "metadata"),
 }
-"""The kinds of marks, in the order of their rows."""
+"""The kinds of marks in the order of their rows, each with its sign and its name there."""
 
 BROKERS = 10_000
 """Brokers whose state is remembered: ids are a peer's word."""

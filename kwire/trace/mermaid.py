@@ -21,7 +21,7 @@ def sequence(flows: list[tuple[int, KeptFlow]]) -> Iterator[str]:
         client = lanes.client(kept.flow, MatchTarget.of_flow(decoded).peer)
         arrows += list(_arrows(number, decoded, client, lanes.node(kept.flow)))
     yield "sequenceDiagram"
-    for index, name in enumerate(lanes.names()):
+    for index, (name, _) in enumerate(lanes.named()):
         yield f"    participant p{index} as {_escaped(name)}"
     for _, line in sorted(arrows, key=lambda arrow: arrow[0]):
         yield f"    {line}"

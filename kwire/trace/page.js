@@ -10,27 +10,10 @@ async function unpack(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
-/* Frames stand by API, version and direction: `document.py`. */
-function findFrames() {
-  const { key, ver, req, res } = TRACE.flows, order = [...key.keys()];
-  order.sort((a, b) => key[a] - key[b] || ver[a] - ver[b] || a - b);
-  S.offsets = [new Int32Array(key.length), new Int32Array(key.length)];
-  let offset = 0;
-  for (let start = 0, end; start < order.length; start = end) {
-    const same = (i) => key[i] === key[order[start]] && ver[i] === ver[order[start]];
-    for (end = start; end < order.length && same(order[end]);) end++;
-    [req, res].forEach((lengths, direction) => {
-      for (const i of order.slice(start, end)) {
-        S.offsets[direction][i] = offset;
-        offset += Math.max(lengths[i], 0);
-      }
-    });
-  }
-}
 function frameOf(i, direction) {
   const length = TRACE.flows[direction ? "res" : "req"][i];
   if (length < 0) return null;
-  const start = S.offsets[direction][i], cuts = TRACE.flows.cuts[i]?.[direction] ?? [];
+  const start = TRACE.flows.places[direction][i], cuts = TRACE.flows.cuts[i]?.[direction] ?? [];
   const size = TRACE.flows[direction ? "resSize" : "reqSize"][i];
   const left = cuts.reduce((sum, cut) => sum + cut[1], 0);
   return { bytes: FRAMES.subarray(start, start + length), cuts, size, isCut: length + left < size };
@@ -136,7 +119,7 @@ function showMark(number) {
   S.mark = number;
   showMoment(at);
   drawTime();
-  say(`${GLYPHS[kind]} ${clock(at)} ${SHORT[kind]}: ${text}`);
+  say(`${TRACE.kinds[kind][0]} ${clock(at)} ${TRACE.kinds[kind][1]}: ${text}`);
 }
 const stepTo = (name, way) => {
   if (name === "mark") { stepMark(way); return; }
@@ -238,64 +221,34 @@ function messageView(i, direction) {
   return [...parts, bytes];
 }
 
+/* Fields that hold others open and close as the browser does it; focus marks the bytes. */
 function treeView(tree, onPlace, what) {
-  const top = element("div", { className: "tree" }), list = element("ul", { role: "tree", "aria-label": `Fields of the ${what.toLowerCase()}` });
   const telling = ([name, value, children]) => (name.endsWith("error_code") && value !== "0 NONE") || children.some(telling);
-  const item = ([name, value, children, a, b], depth, place) => {
-    const own = a === undefined ? place : [a, b];
-    const shown = TRACE.topics[value] ? `${value} (${harmless(TRACE.topics[value])})` : value;
-    const line = element("span", {}, element("span", { className: "name", textContent: name }), shown ? `: ${shown}` : "");
-    if (telling([name, value, []])) line.className = "error";
-    const made = element("li", { role: "treeitem", tabIndex: -1 }, line);
-    made.place = own;
-    if (children.length) {
-      made.fill = () => {
-        made.fill = null;
-        made.append(element("ul", { role: "group" }, ...children.map((child) => item(child, depth + 1, own))));
-      };
-      toggle(made, depth === 0 || (name !== "header" && (children.length <= 3 && depth < 4)) || telling([name, "", children]));
-    }
+  const item = ([name, value, children, a, b], depth, above) => {
+    const place = a === undefined ? above : [a, b];
+    const known = TRACE.topics[value] ? `${value} (${harmless(TRACE.topics[value])})` : value;
+    const line = [element("span", { className: "name", textContent: name }), known ? `: ${known}` : ""];
+    const className = telling([name, value, []]) ? "error" : "";
+    const onfocus = () => onPlace(place ?? null);
+    if (!children.length) return element("div", { className, tabIndex: 0, onfocus }, ...line);
+    const made = element("details", {}, element("summary", { className, onfocus }, ...line));
+    made.ontoggle = () => {
+      if (made.open && made.childElementCount === 1) made.append(...children.map((child) => item(child, depth + 1, place)));
+    };
+    made.open = !depth || telling([name, "", children]) || (name !== "header" && children.length <= 3 && depth < 4);
+    if (made.open) made.ontoggle();
     return made;
   };
-  list.append(item(tree, 0, undefined));
-  list.firstChild.tabIndex = 0;
-  const focus = (target) => {
-    list.querySelectorAll("[tabindex='0']").forEach((one) => { one.tabIndex = -1; });
-    list.querySelectorAll("[aria-selected]").forEach((one) => one.removeAttribute("aria-selected"));
-    target.tabIndex = 0;
-    target.setAttribute("aria-selected", "true");
-    target.focus();
-    onPlace(target.place ?? null);
-  };
-  list.onclick = (event) => {
-    const target = event.target.closest("li");
-    if (!target) return;
-    if (target.hasAttribute("aria-expanded")) toggle(target, target.ariaExpanded === "false");
-    focus(target);
-  };
-  list.onkeydown = (event) => {
-    const target = event.target.closest("li"), shown = [...list.querySelectorAll("li")].filter((one) => one.offsetParent);
-    const at = shown.indexOf(target), open = target.getAttribute("aria-expanded");
-    const action = {
-      ArrowDown: () => shown[at + 1] && focus(shown[at + 1]),
-      ArrowUp: () => shown[at - 1] && focus(shown[at - 1]),
-      ArrowRight: () => open === "false" ? toggle(target, true) : open && focus(shown[at + 1]),
-      ArrowLeft: () => open === "true" ? toggle(target, false) : target.parentElement.closest("li") && focus(target.parentElement.closest("li")),
-      Enter: () => open ? toggle(target, open === "false") : undefined,
-    }[event.key];
-    if (!action) return;
-    action();
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  top.append(list);
-  return top;
+  return element("div", { className: "tree", role: "group", "aria-label": `Fields of the ${what.toLowerCase()}` }, item(tree, 0));
 }
-function toggle(item, isOpen) {
-  if (isOpen) item.fill?.();
-  item.setAttribute("aria-expanded", String(isOpen));
-  const group = item.querySelector(":scope > ul");
-  if (group) group.hidden = !isOpen;
+function moveInTree(event) {
+  const fields = [...$("details").querySelectorAll(".tree summary, .tree div[tabindex]")].filter((one) => one.offsetParent);
+  const way = { ArrowDown: 1, ArrowUp: -1 }[event.key], at = fields.indexOf(event.target), group = event.target.parentElement;
+  if (at < 0) return false;
+  if (way) fields[at + way]?.focus();
+  else if (!/^Arrow(Left|Right)$/.test(event.key)) return false;
+  else if (event.target.tagName === "SUMMARY") group.open = event.key === "ArrowRight";
+  return true;
 }
 
 const LINES = 1000;
@@ -339,8 +292,6 @@ const KEYS = [
   ["s", "S", "◷ a slow call: 100 ms; of calls that wait in the node, 100 ms after that", ["s"], ["S"], (way) => stepTo("slow", way)],
   ["u", "U", "○ no answer was seen", ["u"], ["U"], (way) => stepTo("silent", way)],
   ["m", "M", "◆ a mark: ▲ election ◆ voters ■ ISR ● assignment ★ node ✕ lost or refused ▮ metadata", ["m"], ["M"], stepMark],
-  ["c", "C", "the same connection", ["c"], ["C"], stepConnection],
-  ["PageDown", "PageUp", "a screen further, and back", ["PageDown"], ["PageUp"], (way) => move(way * Math.max(1, Math.floor($("list").clientHeight / rowHeight()) - 1))],
   ["G End", "g Home", "the last RPC, and the first", ["G", "End"], ["g", "Home"], (way) => move(way * S.rows.length)],
   ["+", "-", "zoom the time in, and out; 0 shows all", ["+", "="], ["-"], (way) => zoomBy(way > 0 ? 0.5 : 2)],
   ["→", "←", "later, and earlier", ["ArrowRight"], ["ArrowLeft"], (way) => { const part = (way * (S.to - S.from)) / 5; zoom(S.from + part, S.to + part); }],
@@ -348,22 +299,19 @@ const KEYS = [
 const OTHER_KEYS = {
   "/": ["the filter; Enter applies it", () => $("filter").focus()],
   f: ["show all RPCs, or only those that match", () => $("only").click()],
-  Enter: ["the fields of the message: arrows move in them, and show the bytes", () => $("details").querySelector("[role=tree] li")?.focus()],
+  Enter: ["the fields of the message: arrows move in them, and show the bytes", () => $("details").querySelector("summary")?.focus()],
   0: ["show the whole time", () => zoom(S.begin, S.end)],
   Escape: ["back to the list", () => $("list").focus()],
   "?": ["these keys", () => $("help").click()],
 };
-function stepConnection(way) {
-  const f = TRACE.flows, i = S.cursor;
-  step((other) => i >= 0 && f.conn[other] === f.conn[i] && f.address[other] === f.address[i], way, "of this connection");
-}
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("dialog")) return;
   if (event.target === $("filter")) {
     if (event.key === "Escape") $("list").focus();
     return;
   }
-  if (event.key === "Enter" && event.target.closest("a, button")) return;
+  if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
+  if (moveInTree(event)) { event.preventDefault(); return; }
   const pair = KEYS.find(([, , , on, back]) => on.includes(event.key) || back.includes(event.key));
   if (pair) pair[5](pair[3].includes(event.key) ? 1 : -1);
   else if (OTHER_KEYS[event.key]) OTHER_KEYS[event.key][1]();
@@ -404,21 +352,7 @@ function listenToMouse() {
       else if (id === "axis" && found?.length) showMark(TRACE.marks.indexOf(found[0]));
       else if (x >= S.gutter) goTo(`#t=${new Date((TRACE.begin + atOf(x)) / 1000).toISOString()}`);
     };
-    canvas.onpointermove = (event) => {
-      const [x, , found] = hit(event), hint = $("hint");
-      hint.textContent = found === null || found?.length === 0 ? ""
-        : id === "axis" ? `${clock(found[0][0])} ${found[0][2]}${found.length > 1 ? ` (and ${found.length - 1} beside it)` : ""}`
-          : `RPC ${TRACE.flows.n[found]} ${nameOf(found)} ${duration(TRACE.flows.lat[found])}: ${summaryOf(found)}`;
-      hint.style.left = `${Math.min(x + 12, S.width * 0.55)}px`;
-      hint.style.top = `${event.clientY - $("time").getBoundingClientRect().top + 14}px`;
-    };
-    canvas.onpointerleave = () => { $("hint").textContent = ""; };
     canvas.ondblclick = () => zoom(S.begin, S.end);
-    canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey) return;
-      event.preventDefault();
-      zoomBy(event.deltaY > 0 ? 1.3 : 1 / 1.3, atOf(hit(event)[0]));
-    }, { passive: false });
   }
 }
 
@@ -467,9 +401,9 @@ async function openPage() {
   S.begin = 0;
   S.end = f.n.reduce((end, _, i) => Math.max(end, endOf(i)), TRACE.marks.at(-1)?.[0] ?? 0) || 1;
   [S.from, S.to] = [S.begin, S.end];
-  if (count) findFrames();
   prepareLanes();
   describe();
+  surface($("calls"), 0);
   applyFilter("");
   listen();
   if (!goTo(location.hash) && count) choose(0, { keep: true });

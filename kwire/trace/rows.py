@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from kwire.codec.declaration import Group
 from kwire.codec.fields import StructClass
@@ -22,7 +22,7 @@ from kwire.proxy.flows.text import printable
 from kwire.proxy.flows.tree import ReadRecords, Tree
 from kwire.proxy.flows.walk import RECORDS_FIELDS, RouteStep, along, route
 from kwire.trace.collected import KeptFlow
-from kwire.trace.related import Chains, TopicNames, TraceLanes
+from kwire.trace.related import Chains, TraceLanes, topic_names
 
 RECORDS_KEPT = 64
 """Bytes of a records field that are kept; of other fields all are."""
@@ -32,39 +32,24 @@ BRANCHES = 40
 
 OUTCOMES = tuple(Outcome)
 MICROS, NANOS = 1_000_000, 1_000_000_000
+T = TypeVar("T")
 _SETS = ("errors", "topics", "partitions", "groups", "transactions")
-
-
-class Numbered:
-    """Distinct values, each with the number of its first appearance."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Any, int] = {}
-
-    def number(self, value: Any) -> int:
-        """Return the number of a value."""
-        return self._numbers.setdefault(value, len(self._numbers))
-
-    @property
-    def values(self) -> list[Any]:
-        """The values in the order of their numbers."""
-        return list(self._numbers)
 
 
 @dataclass(slots=True)
 class FlowRows:
-    """Makes rows, and collects what they refer to. keys: of the APIs.
+    """Makes rows, and collects what they refer to. keys: of the APIs. topics: names by ids.
 
     frames: by API, version and direction, and the index of the flow. trees: of records.
     """
 
     read_records: ReadRecords
     begin: float
-    strings: Numbered = field(default_factory=Numbered)
-    sets: Numbered = field(default_factory=Numbered)
+    strings: dict[str | None, int] = field(default_factory=dict)
+    sets: dict[tuple[Any, ...], int] = field(default_factory=dict)
     lanes: TraceLanes = field(default_factory=TraceLanes)
     chains: Chains = field(default_factory=Chains)
-    names: TopicNames = field(default_factory=TopicNames)
+    topics: dict[str, str] = field(default_factory=dict)
     keys: set[int] = field(default_factory=set)
     frames: list[tuple[tuple[int, int, int, int], bytes]] = field(default_factory=list)
     trees: list[Any] = field(default_factory=list)
@@ -76,7 +61,7 @@ class FlowRows:
         decoded = DecodedFlow(flow)
         target = MatchTarget.of_flow(decoded)
         self.chains.add(index, decoded)
-        self.names.add(decoded)
+        self.topics |= topic_names(decoded)
         connection, peer = flow.connection, target.peer
         self.keys |= {layer.flow.key for layer in target.layers}
         latency = flow.latency
@@ -92,13 +77,13 @@ class FlowRows:
             "key": flow.key,
             "ver": flow.version,
             "corr": flow.correlation_id,
-            "client": self.strings.number(flow.client_id),
-            "address": self.strings.number(printable(connection.client)),
+            "client": _number(self.strings, flow.client_id),
+            "address": _number(self.strings, printable(connection.client)),
             "reqSize": flow.request_size,
             "resSize": -1 if flow.response_size is None else flow.response_size,
             "size": target.size,
             "out": OUTCOMES.index(flow.outcome),
-            "sum": self.strings.number(summarize(decoded)),
+            "sum": _number(self.strings, summarize(decoded)),
             "slow": int(kept.is_slow),
             **{name: self._set(target, name) for name in _SETS},
             **self._frames(index, flow, decoded),
@@ -112,7 +97,7 @@ class FlowRows:
             found = {value for layer in target.layers for value in getattr(layer, name)}
         except TooMuch:
             return -1
-        return self.sets.number(tuple(sorted(found)))
+        return _number(self.sets, tuple(sorted(found)))
 
     def _frames(self, index: int, flow: Flow, decoded: DecodedFlow) -> dict[str, Any]:
         row: dict[str, Any] = {}
@@ -139,6 +124,11 @@ class FlowRows:
             room = [BRANCHES]
             self.trees.append(_branches(self.read_records(data, secrets=False), room))
         return self._known_records[data]
+
+
+def _number(table: dict[T, int], value: T) -> int:
+    """Return the number of a value in a table, by its first appearance."""
+    return table.setdefault(value, len(table))
 
 
 def masked(flow: Flow) -> Flow:

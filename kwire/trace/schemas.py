@@ -3,7 +3,7 @@
 n: a name. x: flexible versions. f: fields. k: the kind of a value. e: the elements of an array.
 s: the fields of a struct. m: the marker before a struct that may be null. u: versions in which
 the value may be null. v: versions that have the field, if not all. t, g: a tag and its versions.
-d: a default of its own. c: 1 for a length that is never compact.
+d: the default, of a struct only null. c: 1 for a length that is never compact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from uuid import UUID
 from kwire.codec.declaration import MessageClass
 from kwire.codec.fields import (
     ALWAYS,
-    UNSET,
     ArrayOf,
     Field,
     FieldType,
@@ -68,8 +67,9 @@ def _field(field: Field) -> dict[str, Any]:
         declared["v"] = _ranges(field.versions)
     if field.tag is not None:
         declared |= {"t": field.tag, "g": _ranges(field.tagged)}
-    if field.default is not UNSET:
-        declared["d"] = _value(field.default)
+    default = field.new_default()
+    if default is None or declared["k"] != "struct":
+        declared["d"] = _value(default)
     return declared
 
 

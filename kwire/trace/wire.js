@@ -54,25 +54,7 @@ const READ = {
   compact: (r) => (r.uvarint() - 1) | 0,
 };
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function text(bytes) {
-  /* As Python's surrogateescape: what is no UTF-8 survives byte for byte. */
-  try { return UTF8.decode(bytes); } catch { /* below */ }
-  let found = "";
-  for (let at = 0; at < bytes.length;) {
-    let size = 0;
-    for (let length = 1; length <= 4 && !size; length++) {
-      try {
-        const one = UTF8.decode(bytes.subarray(at, at + length));
-        if ([...one].length === 1) { found += one; size = length; }
-      } catch { /* longer, or none */ }
-    }
-    if (!size) found += String.fromCharCode(0xdc00 + bytes[at]);
-    at += size || 1;
-  }
-  return found;
-}
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function uuidText(bytes) {
   const base64 = btoa(String.fromCharCode(...bytes));
@@ -88,7 +70,7 @@ function readFields(reader, fields, context) {
     const present = within(version, field.v) && !reader.ended;
     if (present && field.t !== undefined && within(version, field.g)) {
       tagged.set(field.t, nodes.length);
-      nodes.push({ ...absent(field), tagged: true });
+      nodes.push(absent(field));
     } else {
       nodes.push(present ? readNode(reader, field, context) : absent(field));
     }
@@ -98,9 +80,7 @@ function readFields(reader, fields, context) {
       if (left < 0 || left > reader.left) throw new Error(`${left} tagged fields`);
       const tag = reader.uvarint(), size = reader.uvarint(), start = reader.place;
       if (tagged.has(tag)) {
-        const index = tagged.get(tag), field = nodes[index].d;
-        const marked = field.k === "struct" && field.u ? field : { ...field };
-        nodes[index] = { ...readNode(reader, marked, context), tagged: true, d: field };
+        nodes[tagged.get(tag)] = readNode(reader, nodes[tagged.get(tag)].d, context);
       } else {
         if (size < 0) throw new Error(`tagged field ${tag} of negative size`);
         unknown.push({ tag, v: reader.take(size), a: start, b: reader.place });
@@ -157,36 +137,18 @@ function readSized(reader, field, context, node, nullable) {
     reader.ended = true;
   }
   const bytes = reader.take(length);
-  node.v = field.k === "string" ? text(bytes) : bytes;
+  node.v = field.k === "string" ? UTF8.decode(bytes) : bytes;
   node.length = length;
 }
 
+/* A field that was not sent has its default, which comparisons of fields see. */
 function absent(field) {
   const node = { n: field.n, d: field, off: true };
-  if (field.d !== undefined) {
-    const kind = field.k;
-    node.v = field.d === null ? null : kind === "int64" ? BigInt(field.d)
-      : kind === "bytes" || kind === "records" ? new Uint8Array(0) : field.d;
-    if (kind === "array" && field.d !== null && field.e.k === "struct") node.c = [];
-  } else if (field.k === "struct") {
-    node.c = field.s.map(absent);
-  } else if (field.k === "array" && field.e.k === "struct") {
-    node.c = [];
-  } else {
-    node.v = { string: "", boolean: false, int64: 0n, uuid: "AAAAAAAAAAAAAAAAAAAAAA" }[field.k]
-      ?? (field.k === "array" ? [] : field.k === "bytes" || field.k === "records" ? new Uint8Array(0) : 0);
-  }
+  if (field.k === "struct" && field.d === undefined) node.c = field.s.map(absent);
+  else if (field.k === "array" && field.d && field.e.k === "struct") node.c = [];
+  else if (field.k === "int64") node.v = BigInt(field.d);
+  else node.v = /bytes|records/.test(field.k) && field.d === "" ? new Uint8Array(0) : field.d;
   return node;
-}
-
-function isDefault(node, standard = absent(node.d)) {
-  if (node.c && standard.c) {
-    return node.c.length === standard.c.length
-      && node.c.every((child, i) => isDefault(child, standard.c[i]));
-  }
-  const [a, b] = [node.v, standard.v];
-  return !node.c === !standard.c && (a?.length !== undefined && typeof a !== "string"
-    ? b?.length === a.length && a.every((value, i) => value === b[i]) : a === b);
 }
 
 /* A message: its title, version, header and fields. key, version: of the request. */
@@ -275,7 +237,7 @@ function holdsSecrets(nodes) {
 function branches(nodes, owner, context) {
   const found = [];
   for (const node of nodes) {
-    if (node.off || (node.tagged && isDefault(node))) continue;
+    if (node.off) continue;
     const place = [node.a, node.b];
     if (isSecret(owner, nodes, node.n)) {
       if (node.d.k === "records" && node.v?.length) context.records.shift();

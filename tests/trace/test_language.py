@@ -54,9 +54,6 @@ FAULTS = (
     *("!", "~err NO_SUCH", "~node x", "~node 5-3", '~client "open', "~api Fetch | | ~v 1", "&"),
     *(
         "~api Fetch ~response x",
-        "x" * 4001,
-        "(" * 50,
-        "~v 1," + "1," * 100,
         "~size 3 miles",
         "~key -",
     ),

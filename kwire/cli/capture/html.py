@@ -64,6 +64,7 @@ def html(
     kwire capture html stuck.avro --mermaid 213..220
     """
     from kwire.cli.capture.reading import CaptureReading
+    from kwire.cli.screen import screen
     from kwire.trace.collected import Collected
 
     if (out is None) == (mermaid is None):
@@ -71,9 +72,8 @@ def html(
     numbers = None if mermaid is None else _numbers(mermaid)
     collected = Collected()
     with ExitStack() as stack:
-        paths = _as_captures(
-            captures, frozenset(node_port), key_log(tls_keys), stack, collected
-        )
+        stack.enter_context(screen(stderr=True).status("reading"))
+        paths = _as_captures(captures, frozenset(node_port), key_log(tls_keys), stack, collected)
         selected, damaged = expression(view), collected.losses.append
         reading = CaptureReading(
             captures=paths, times=times, selected=selected, on_damage=lambda it: damaged(str(it))

@@ -39,19 +39,23 @@ def _likely(path: str) -> list[str]:
 def _endings() -> frozenset[str]:
     """Return all paths from any point on: `request.topics.name`, `topics.name`, `name`."""
     return frozenset(
-        ".".join(parts[start:]) for parts in _whole_paths() for start in range(len(parts))
+        ".".join(parts[start:])
+        for paths in field_paths().values()
+        for parts in (path.split(".") for path in paths)
+        for start in range(len(parts))
     )
 
 
-def field_paths() -> frozenset[str]:
-    """Return the whole paths of the fields of all messages: `request.topics.name`."""
-    return frozenset(map(".".join, _whole_paths()))
-
-
-def _whole_paths() -> Iterator[tuple[str, ...]]:
-    for key in APIS:
-        for root, kind in (("request", request(key)), ("response", response(key))):
-            yield from _paths(kind, (root,))
+def field_paths() -> dict[int, list[str]]:
+    """Return the whole paths of the fields of each API: `request.topics.name`."""
+    return {
+        key: [
+            ".".join(parts)
+            for root, kind in (("request", request(key)), ("response", response(key)))
+            for parts in _paths(kind, (root,))
+        ]
+        for key in APIS
+    }
 
 
 def _paths(kind: StructClass, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
