@@ -101,6 +101,7 @@ PARSED_ONLY = {
     "docs/debuggers/replay.md": "its recordings are the reader's: tests/cli/replay",
     "docs/debuggers/rules.md": "its nodes are the reader's: tests/cli/proxy",
     "docs/debuggers/serve.md": "its nodes are the reader's: tests/cli/proxy",
+    "docs/debuggers/spans.md": "its collector is the reader's: tests/cli/capture",
     "docs/debuggers/tls.md": "certificates and users: tests/cli/test_cluster_security.py",
     "docs/debuggers/trace.md": "recordings of the reader's: tests/cli/capture",
     "docs/debuggers/watch.md": "screens: tests/cli/watch",

@@ -30,6 +30,7 @@ main(sys.argv[2:])
 
 COMMANDS = {
     "kafka": ("controller", "quorum", "--brokers", "1"),
+    "otel": ("capture", "spans", "in.avro", "--otlp", "http://127.0.0.1:1"),
     "pcap": ("capture", "import", "in.pcap", "--out", "out.avro"),
     "pipeline": ("pipeline", "ingest", "in.avro", "--output", "tables"),
     "query": ("capture", "query", "in.avro", "select 1 from calls"),
@@ -49,6 +50,8 @@ MODULES = {
     "asyncio-dgram": "asyncio_dgram",
     "textual-serve": "textual_serve",
     "pure-sasl": "puresasl",
+    "opentelemetry-sdk": "opentelemetry.sdk",
+    "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter",
 }
 """The modules of packages that are named otherwise."""
 

@@ -17,6 +17,7 @@ from kwire.proxy import (
     Ring,
     summarize,
 )
+from kwire.proxy.flows.spans import RpcSpan, Spans
 from real_kafka import Cluster, Layout, free_port
 from tests.support.proxy.data_path.faulty_requests import CONTROL, FAULTS
 from tests.support.proxy.kafka_behind_proxy import (
@@ -98,8 +99,21 @@ async def test_a_whole_quorum_talks_through_the_proxy(own_cluster: OwnCluster, h
         "Metadata",
         "Produce",
     }
+    assert {outer.error for outer, _ in forwarded(flows)} == {""}
     described = [flow for flow in answered if flow.flow.api == "DescribeQuorum"]
     assert summarize(described[-1]).startswith("voters 3000,3001,3002 + observer 1, leader 300")
+
+
+def forwarded(flows: list[DecodedFlow]) -> list[tuple[RpcSpan, RpcSpan]]:
+    """The spans of a client's requests, each with that of the Envelope to the controller."""
+    made = Spans()
+    spans = [span for flow in flows for span in made.add(flow)]
+    by_ids = {span.ids: span for span in spans}
+    pairs = [(by_ids[span.parent], span) for span in spans if span.parent and span.node != "1"]
+    outer = [pair for pair in pairs if pair[1].name == "Envelope"]
+    assert [client.name for client, _ in outer] == ["CreateTopics"]
+    assert {client.node for client, _ in outer} == {"1"}
+    return outer
 
 
 async def outcome(address: Address, data: bytes) -> bytes:

@@ -31,6 +31,7 @@ app = command_group(
         "html": "kwire.cli.capture.html:html",
         "merge": "kwire.cli.capture.editing:merge",
         "split": "kwire.cli.capture.editing:split",
+        "spans": "kwire.cli.capture.spans:spans",
         "to-test": "kwire.cli.capture.to_test:to_test",
         "anonymize": "kwire.cli.capture.editing:anonymize",
         "query": "kwire.cli.capture.query:query",

@@ -193,6 +193,12 @@ class ProxyOptions:
         help="Viewers need the token in this file, of 16 bytes or more; required beyond loopback.",
         key="clusters.feed.token",
     )
+    otlp: str | None = option(
+        metavar="URL",
+        help="Send a span for each RPC to this collector of OpenTelemetry; see"
+        " docs/debuggers/spans.md.",
+        key="clusters.otlp",
+    )
     metrics: str | None = option(
         metavar="HOST:PORT",
         help="Serve counts and latencies to Prometheus, at /metrics there.",

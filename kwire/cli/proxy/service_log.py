@@ -60,6 +60,7 @@ _LEVELS = {
     ServiceEventKind.FILTERS_FOR_NEW_CONNECTIONS: logging.INFO,
     ServiceEventKind.RECORDING_STOPPED: logging.ERROR,
     ServiceEventKind.RECORDING_LOSSY: logging.ERROR,
+    ServiceEventKind.SPANS_LOST: logging.WARNING,
     ServiceEventKind.RECORDING_RECOVERED: logging.WARNING,
     ServiceEventKind.CONFIG_LOADED: logging.INFO,
     ServiceEventKind.CONFIG_NOT_LOADED: logging.ERROR,

@@ -30,6 +30,8 @@ _STYLES = {
     ServiceEventKind.RECORDING_STOPPED: "red",
     ServiceEventKind.RECORDING_LOSSY: "red",
     ServiceEventKind.RECORDING_RECOVERED: "yellow",
+    ServiceEventKind.SPANS_LOST: "yellow",
+    ServiceEventKind.SPANS_SENT: "dim",
 }
 """The events that are printed; a person at a terminal sees the others happen."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -39,6 +40,7 @@ from kwire.proxy.service.metrics import Metrics
 from kwire.proxy.service.metrics_families import MeteredProxy
 from kwire.proxy.service.recording import ClusterRecording
 from kwire.proxy.service.serving import ServeBackend, SimulateController, serve_backend
+from kwire.proxy.service.span_export import SpanCollector, SpanExport
 
 if TYPE_CHECKING:
     from kwire.proxy.serve.audit import RoutedChange
@@ -59,6 +61,7 @@ PERMANENT = (
     "node_ports",
     "serve",
     "lend_rights",
+    "otlp",
 )
 """Keys of a cluster that a reload cannot change: viewers and clients already know the result."""
 
@@ -101,6 +104,7 @@ class ClusterRuntime:
         self.filters.use(loaded)
         self.feed = self.filters.feed
         self.metrics = Metrics() if has_metrics else None
+        self._spans = None if config.otlp is None else self._span_export(config.otlp)
         self.tap = Tap(self._see)
         self.certificates = CertificateWarnings(self._warn_of_certificate)
         self.proxy = Proxy(
@@ -168,6 +172,9 @@ class ClusterRuntime:
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as parts:
             parts.push_async_callback(self._end_recording)
+            if self._spans is not None:
+                self._spans.start()
+                parts.push_async_callback(self._end_spans, self._spans)
             for part in (self._given, self.tap, self.feed, self.proxy, self._new):
                 if part is not None:
                     await parts.enter_async_context(part)
@@ -235,6 +242,19 @@ class ClusterRuntime:
         if self.recording is not None:
             await self.recording.end()
 
+    def _span_export(self, url: str) -> SpanExport:
+        return SpanExport(
+            SpanCollector(url, self.name),
+            lambda text: self._tell(ServiceEventKind.SPANS_LOST, text),
+        )
+
+    async def _end_spans(self, spans: SpanExport) -> None:
+        # In a thread: the collector may be slow.
+        await asyncio.to_thread(spans.end)
+        is_complete = not (spans.lost or spans.dropped)
+        kind = ServiceEventKind.SPANS_SENT if is_complete else ServiceEventKind.SPANS_LOST
+        self._tell(kind, spans.summary)
+
     def _tell_rights(self) -> None:
         for sentence in self.config.lending_sentences:
             self._tell(ServiceEventKind.RIGHTS_LENT, sentence)
@@ -279,7 +299,7 @@ class ClusterRuntime:
     @property
     def _copies_all(self) -> bool:
         """True if somebody wants whole messages."""
-        users = (self._view, self.recording, self.feed)
+        users = (self._view, self.recording, self.feed, self._spans)
         return any(user is not None for user in users)
 
     @property
@@ -306,7 +326,7 @@ class ClusterRuntime:
         """Give an event of the data path to everybody who wants it."""
         if isinstance(event, Notice):
             self._report(ClusterNotice(cluster=self.name, notice=event))
-        for sink in (self.recording, self.feed, self.metrics):
+        for sink in (self.recording, self.feed, self.metrics, self._spans):
             if sink is not None:
                 sink(event)
         users = (self.metrics, self._view, self._bypass)

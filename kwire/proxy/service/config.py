@@ -36,6 +36,7 @@ from kwire.proxy.data_path.allowed_nodes import AddressRule
 from kwire.proxy.data_path.given_addresses import At, ConnectTo, NodeId
 from kwire.proxy.data_path.listener import Limits, Listener
 from kwire.proxy.flows.language import Expression, parse
+from kwire.proxy.service.span_export import endpoint
 from kwire.text.untrusted import cut_repr, read_text
 from kwire.text.yaml_file import BadFile, Seconds, Size, Strict, read_yaml
 
@@ -121,6 +122,7 @@ def _relative_to_config(path: Path, info: ValidationInfo) -> Path:
     return Path(info.context or "") / path
 
 
+CollectorUrl = Annotated[str, AfterValidator(endpoint)]
 Allowed = Annotated[InstanceOf[AddressRule], BeforeValidator(_address_rule)]
 Ports = Annotated[InstanceOf[range], BeforeValidator(_port_range)]
 Match = Annotated[InstanceOf[Expression], BeforeValidator(_expression)]
@@ -244,7 +246,8 @@ class ClusterConfig(Strict):
 
     address_file: keeps the addresses that are given out. node_ports: those of nodes without a
     listener here. lend_rights: clients act with rights of the proxy's own: of the certificate that
-    it presents to nodes, and of the principal of `serve.client_config`.
+    it presents to nodes, and of the principal of `serve.client_config`. otlp: the URL of a
+    collector of OpenTelemetry, which gets a span for each RPC.
     """
 
     name: str = Field(default="", max_length=100)
@@ -262,6 +265,7 @@ class ClusterConfig(Strict):
     serve: ServeConfig | None = None
     lend_rights: bool = False
     record: RecordConfig | None = None
+    otlp: CollectorUrl | None = None
 
     @property
     def lending_sentences(self) -> tuple[str, ...]:

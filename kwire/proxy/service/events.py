@@ -37,6 +37,8 @@ class ServiceEventKind(Enum):
     RECORDING_STOPPED = auto()
     RECORDING_LOSSY = auto()
     RECORDING_RECOVERED = auto()
+    SPANS_LOST = auto()
+    SPANS_SENT = auto()
     CONFIG_LOADED = auto()
     CONFIG_NOT_LOADED = auto()
     CONFIG_NEEDS_RESTART = auto()

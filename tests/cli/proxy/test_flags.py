@@ -70,6 +70,7 @@ PLACES: dict[str, tuple[tuple[str, ...], str, object]] = {
         "kafka",
     ),
     "lend_rights": ((*UPSTREAM_TLS, "--lend-rights"), "clusters.0.lend_rights", True),
+    "otlp": (("--otlp", "http://a:4318"), "clusters.0.otlp", "http://a:4318/v1/traces"),
     "write": (WRITE, "clusters.0.record.path", Path("traffic.avro")),
     "record_topic": (
         (*WRITE, *TOPIC),
