@@ -34,6 +34,7 @@ const SIGNS = [
   ["error", "✕", "with an error", (i) => S.isError[i]],
   ["slow", "◷", "slow", (i) => TRACE.flows.slow[i]],
   ["silent", "○", "without an answer", (i) => TRACE.flows.resSize[i] < 0 && S.awaits[i]],
+  ["problem", "△", "with a problem, such as a message that is cut", (i) => TRACE.flows.problems[i]],
   ["mark", "◆", "a mark on the time axis", (i) => S.marked.has(i)],
 ];
 const signsOf = (i) => SIGNS.filter(([, , , holds]) => holds(i));

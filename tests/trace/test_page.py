@@ -193,6 +193,7 @@ def test_what_is_left_out_is_said_where_it_is(chromium: Chrome, tmp_path: Path) 
     assert (
         "The capture has only the beginning of this message." in chromium.execute_script(CHOSEN)[1]
     )
+    assert "△ with a problem" in chromium.execute_script(CHOSEN)[1]
     press(chromium, "j")
     assert "not decoded: " in chromium.execute_script(CHOSEN)[1]
     says = "return document.getElementById('says').textContent"
