@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kwire.messages.registry import api_keys
+from kwire.proxy.flows.chains import Head, carries, head_of_client
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.text import printable
@@ -14,9 +15,6 @@ from kwire.text.ids import uuid_text
 
 NAMING = api_keys("Metadata", "CreateTopics", "DeleteTopics", "DescribeTopicPartitions")
 """APIs whose answers have names of topics beside their ids."""
-
-FORWARDING = 1.0
-"""Seconds by which a forwarded request may be seen outside of the time of the client's own."""
 
 
 class TraceLanes:
@@ -54,23 +52,19 @@ class Chains:
     """Finds the client's request that is in an Envelope (KIP-590), by client id and correlation."""
 
     def __init__(self) -> None:
-        self._own: dict[Any, list[tuple[int, Flow]]] = {}
-        self._forwarded: dict[Any, list[tuple[int, Flow]]] = {}
+        self._flows: dict[Head, list[tuple[int, DecodedFlow]]] = {}
 
     def add(self, index: int, decoded: DecodedFlow) -> None:
         """Take a flow by its index."""
-        flow = decoded.envelope.flow if decoded.envelope else decoded.flow
-        identity = (flow.key, flow.version, flow.correlation_id, flow.client_id)
-        flows = self._forwarded if decoded.envelope else self._own
-        flows.setdefault(identity, []).append((index, flow))
+        self._flows.setdefault(head_of_client(decoded), []).append((index, decoded))
 
     def found(self) -> dict[int, int]:
         """Return the number of the chain, from 1 on, of each flow that is in one."""
         chains: dict[int, int] = {}
-        for identity, forwarded in self._forwarded.items():
-            for index, flow in self._own.get(identity, ()):
-                until = flow.at + (flow.latency or 0) + FORWARDING
-                inside = [n for n, inner in forwarded if flow.at - FORWARDING <= inner.at <= until]
+        for flows in self._flows.values():
+            envelopes = [(index, flow) for index, flow in flows if flow.envelope is not None]
+            for index, asked in flows if envelopes else ():
+                inside = [envelope for envelope, outer in envelopes if carries(outer, asked)]
                 if inside:
                     number = chains.get(inside[0], len(chains) + 1)
                     chains |= dict.fromkeys((index, *inside), number)

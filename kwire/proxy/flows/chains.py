@@ -8,13 +8,15 @@ two must also have been under way at the same time.
 from __future__ import annotations
 
 from kwire.proxy.flows.decoded import DecodedFlow
-from kwire.proxy.flows.flow import Flow
 
 Head = tuple[int, int, int, str | None]
 """API key, version, correlation id and client id."""
 
 UNANSWERED = 60.0
 """Seconds for which a request without an answer may have been under way."""
+
+SKEW = 0.1
+"""Seconds between the clocks of two recorders on one network."""
 
 
 def head_of_client(decoded: DecodedFlow) -> Head:
@@ -23,15 +25,17 @@ def head_of_client(decoded: DecodedFlow) -> Head:
     return flow.key, flow.version, flow.correlation_id, flow.client_id
 
 
+def carries(outer: DecodedFlow, asked: DecodedFlow) -> bool:
+    """Return True if the first is an Envelope, and the second the request of a client in it."""
+    if outer.envelope is None or asked.envelope is not None:
+        return False
+    if head_of_client(outer) != head_of_client(asked):
+        return False
+    begin, latency = asked.flow.at, asked.flow.latency
+    end = begin + (UNANSWERED if latency is None else latency)
+    return begin - SKEW <= outer.flow.at <= end + SKEW
+
+
 def are_partners(one: DecodedFlow, other: DecodedFlow) -> bool:
     """Return True if one is an Envelope and the other the request of a client that it carries."""
-    if (one.envelope is None) == (other.envelope is None):
-        return False
-    outer, asked = (one, other) if one.envelope is not None else (other, one)
-    return head_of_client(outer) == head_of_client(
-        asked
-    ) and asked.flow.at <= outer.flow.at <= asked.flow.at + _duration(asked.flow)
-
-
-def _duration(flow: Flow) -> float:
-    return UNANSWERED if flow.latency is None else flow.latency
+    return carries(one, other) or carries(other, one)

@@ -24,6 +24,7 @@ from kwire.messages.a22_init_producer_id import InitProducerIdResponse
 from kwire.messages.a67_allocate_producer_ids import AllocateProducerIdsResponse
 from kwire.messages.registry import api_keys
 from kwire.net.address import Address
+from kwire.proxy.flows.chains import carries
 from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Flow, Outcome
 from kwire.proxy.flows.match_target import MatchTarget
@@ -32,7 +33,6 @@ from kwire.proxy.flows.text import printable
 HOLD = 5.0
 """Seconds of the flows' time that an Envelope waits for the end of the client's request."""
 
-_SKEW = 0.1  # seconds between the clocks of two captures
 _HELD = 1000  # envelopes that wait
 _SUBJECTS = 10_000  # groups, transactions and producer ids whose latest request is known
 _BLOCKS = 1000  # of producer ids
@@ -102,7 +102,7 @@ class Spans:
             return
         ids = _ids(flow)
         yield self._span(decoded, ids, None)
-        for held in [held for held in self._held if _forwards(held, flow)]:
+        for held in [held for held in self._held if carries(held, decoded)]:
             self._held.remove(held)
             yield from self._envelope(held, ids)
 
@@ -162,16 +162,6 @@ class Spans:
                 for numbers, allocated in self._blocks
                 if number in numbers
             )
-
-
-def _forwards(held: DecodedFlow, flow: Flow) -> bool:
-    """True if an Envelope carries a client's request, and came while that was under way."""
-    assert held.envelope is not None
-    inner, outer = held.envelope.flow, held.flow
-    mine = (flow.key, flow.version, flow.correlation_id, flow.client_id)
-    if (inner.key, inner.version, inner.correlation_id, inner.client_id) != mine:
-        return False
-    return flow.at - _SKEW <= outer.at and _end(outer) <= _end(flow) + _SKEW
 
 
 def _ids(flow: Flow, parent: SpanIds | None = None, part: str = "") -> SpanIds:
