@@ -51,12 +51,12 @@ function amountOf(value, units, what) {
   if (!unit) throw new Error(`'${value}' is not ${what}`);
   return [COMPARE[match[1] ?? ">="], Number(match[2]) * unit];
 }
-function nodesOf(value) {
+function numbersOf(value, what) {
   const ranges = value.split(",").map((part) => {
     const match = /^ *(\d{1,10}) *(?:- *(\d{1,10}) *)?$/.exec(part);
     const ends = match && [Number(match[1]), Number(match[2] ?? match[1])];
     if (!ends || ends[0] > ends[1] || ends[1] >= 2 ** 31) {
-      throw new Error(`'${part}' is no node id: write 3000, 3000,3001 or 3000-3002`);
+      throw new Error(`'${part}' is no ${what}`);
     }
     return ends;
   });
@@ -83,6 +83,11 @@ const subject = (kind) => (value) => {
   };
 };
 
+const numbered = (what, ...columns) => (value) => {
+  const matches = numbersOf(value, what);
+  return (i) => columns.some((column) => matches(TRACE.flows[column][i]));
+};
+
 const TERMS = {
   "~api": (value) => {
     const keys = new Set(value.split(",").flatMap((pattern) => {
@@ -105,12 +110,10 @@ const TERMS = {
     const matches = glob(value);
     return (i) => layers(i).some(([, , client]) => matches(client ?? ""));
   },
-  "~node": (value) => {
-    const matches = nodesOf(value);
-    return (i) => matches(TRACE.flows.peer[i]) || matches(TRACE.flows.node[i]);
-  },
-  "~from": (value) => { const matches = nodesOf(value); return (i) => matches(TRACE.flows.peer[i]); },
-  "~to": (value) => { const matches = nodesOf(value); return (i) => matches(TRACE.flows.node[i]); },
+  "~node": numbered("node id", "peer", "node"),
+  "~from": numbered("node id", "peer"),
+  "~to": numbered("node id", "node"),
+  "~connection": numbered("number of a connection", "conn"),
   "~err": (value) => {
     const codes = value === "*" ? null : new Set(value.split(",").map(codeOf));
     return (i) => {

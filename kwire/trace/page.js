@@ -116,6 +116,7 @@ function stepMark(way) {
 function showMark(number) {
   const [at, kind, text, flow] = TRACE.marks[number];
   if (flow >= 0) choose(flow);
+  else reveal(Math.max(0, S.rows.findIndex((i) => TRACE.flows.at[i] >= at)));
   S.mark = number;
   showMoment(at);
   drawTime();
@@ -178,8 +179,7 @@ function relatedTo(i) {
     }
     if (names.size > 8) lines.push(element("p", { className: "quiet", textContent: `and ${many(names.size - 8, kind.slice(0, -1))} more` }));
   }
-  const [conn, address] = [f.conn[i], f.address[i]];
-  lines.push(relatedLine(`connection ${conn}`, (other) => f.conn[other] === conn && f.address[other] === address));
+  lines.push(relatedLine(`connection ${f.conn[i]}`, (other) => f.conn[other] === f.conn[i], `~connection ${f.conn[i]}`));
   return [element("h3", { textContent: "Related" }), ...lines];
 }
 function aliases(name) {
@@ -195,7 +195,7 @@ function relatedLine(name, holds, filter) {
     element("span", { textContent: `${name}: ${many(count, "RPC")}` }),
     button("‹", "the one before", () => step(holds, -1, `of ${name}`)),
     button("›", "the next one", () => step(holds, 1, `of ${name}`)),
-    ...(filter ? [button("filter", "only those", () => setFilter(filter))] : []));
+    button("filter", "only those", () => setFilter(filter)));
 }
 function setFilter(source) {
   $("filter").value = source;
