@@ -82,8 +82,7 @@ def html(
     if numbers is not None:
         _draw(collected, *numbers)
     elif out is not None:
-        title = "A trace" if share else ", ".join(path.name for path in captures)
-        _write(collected, out, title, share=share)
+        _write(collected, out, captures, share=share)
     if collected.losses:
         _warn(collected)
         raise typer.Exit(1)
@@ -183,15 +182,23 @@ def _draw(collected: Collected, first: int, last: int) -> None:
         typer.echo(line)
 
 
-def _write(collected: Collected, out: Path, title: str, *, share: bool) -> None:
+def _write(collected: Collected, out: Path, captures: list[Path], *, share: bool) -> None:
     from kwire.cli.flows.record_tree import record_trees
     from kwire.permissions import replace_private
-    from kwire.trace.document import make_document
+    from kwire.trace.document import Document, make_document
     from kwire.trace.page import write_page
 
-    page, count = write_page(
-        collected, lambda it: make_document(it, record_trees, title, shared=share)
-    )
+    title = "A trace" if share else ", ".join(path.name for path in captures)
+    given = "|".join(re.escape(str(path)) for path in captures)
+
+    def document(collected: Collected) -> Document:
+        made = make_document(collected, record_trees, title, shared=share)
+        if share:  # names of files may tell as much as those of topics
+            says = [re.sub(f"(?:{given})(?:/[^,]*)?", "a file", said) for said in made.data["says"]]
+            made.data["says"] = says
+        return made
+
+    page, count = write_page(collected, document)
     replace_private(out, page)
     total = collected.totals["flows"]
     part = "" if count == total else f" of {total:,}"

@@ -147,6 +147,9 @@ def test_packets_are_read_and_their_losses_are_in_the_page(kwire: Command, tmp_p
     data, _ = content(page)
     assert (run.err.splitlines(), data["says"]) == ([loss], [loss])
     assert any(mark[1] == "loss" for mark in data["marks"])
+    run = kwire("capture", "html", str(lossy), "--share", "-o", str(page))
+    assert run.err.splitlines() == [loss]
+    assert content(page)[0]["says"] == ["a file, missing: 36 bytes that are not in the file"]
 
 
 def test_damage_is_said_and_the_rest_is_there(kwire: Command, night: Path, tmp_path: Path) -> None:
