@@ -75,14 +75,24 @@ def write_private(path: Path, text: str) -> None:
 def replace_private(path: Path, data: bytes) -> None:
     """Return when a private file is on the disk in place of another one. Raises OSError.
 
-    Whatever happens meanwhile, the file is the one before or the new one.
+    Whatever happens meanwhile, the file is the one before or the new one; nothing else is left.
     """
     draft = path.with_name(f".{path.name}.new")
-    with open_private(draft) as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        file = open_private(draft)
+    except OSError as error:
+        error.filename = str(path)  # the name that was asked for
+        raise
+    try:
+        with file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        error.filename = str(path)
+        raise
     flush_folder(path.parent)
 
 

@@ -17,6 +17,7 @@ from kwire.permissions import (
     make_private_folder,
     open_private,
     readable_by_all,
+    replace_private,
     warn_if_readable,
     write_private,
 )
@@ -98,6 +99,19 @@ def test_a_pipe_is_written_as_it_is(tmp_path: Path) -> None:
     assert os.read(reader, 10) == b"text"
     os.close(reader)
     assert mode_of(pipe) == 0o644
+
+
+def test_a_file_that_cannot_be_replaced_is_named_and_stays(tmp_path: Path) -> None:
+    missing = tmp_path / "missing" / "page.html"
+    with pytest.raises(FileNotFoundError) as failed:
+        replace_private(missing, b"page")
+    assert failed.value.filename == str(missing)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(IsADirectoryError) as failed:
+        replace_private(folder, b"page")
+    assert failed.value.filename == str(folder)
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_folders_that_are_there_stay_as_they_are(tmp_path: Path) -> None:
