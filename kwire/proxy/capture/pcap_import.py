@@ -22,7 +22,7 @@ from kwire.proxy.capture.packets.conversation import Conversation
 from kwire.proxy.capture.packets.files import PacketFile
 from kwire.proxy.capture.packets.layers import LONE_FRAGMENTS, Layers, NotTcp, TcpSegment
 from kwire.proxy.capture.packets.streams import TcpConnection
-from kwire.proxy.capture.packets.tls import TlsDecryption, TlsStream
+from kwire.proxy.capture.packets.tls import TlsStream
 from kwire.proxy.flows.flow import ClientConnection, Event, Flow
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class PacketImport:
     ) -> None:
         self.balance = Balance(has_keys=keys is not None)
         self._file = PacketFile(file, name)
-        self._connections = _Connections(ports, self.balance, TlsDecryption(keys))
+        self._connections = _Connections(ports, self.balance, keys)
 
     def events(self) -> Iterator[Event]:
         """Yield the flows and notices. Raises FileError if the file is neither pcap nor pcapng."""
@@ -106,9 +106,9 @@ class _Connections:
     _empty: those that have had no data yet. _closed: those that are over.
     """
 
-    def __init__(self, ports: frozenset[int], balance: Balance, decryption: TlsDecryption) -> None:
+    def __init__(self, ports: frozenset[int], balance: Balance, keys: KeyLog | None) -> None:
         self._ports = ports
-        self._decryption = decryption
+        self._keys = keys
         self._balance = balance
         # Of a plain dict that loses its first items, the first is found ever more slowly.
         self._open: OrderedDict[_Ends, _Tracked] = OrderedDict()
@@ -200,7 +200,7 @@ class _Connections:
         )
         if is_syn:
             conversation.open(segment.at)
-        tls = TlsStream(conversation, self._decryption)
+        tls = TlsStream(conversation, self._keys)
         return _Tracked(TcpConnection(*ends, tls), tls, conversation)
 
     def _give_up(self) -> Iterator[Event]:

@@ -5,34 +5,34 @@ Each line is a label, the client's random and a secret (draft-ietf-tls-keylogfil
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
 from kwire.permissions import warn_if_readable
-from kwire.proxy.capture.packets.tls_ciphers import MASTER, DirectionKeys, keys_of
+from kwire.proxy.capture.packets.tls_ciphers import LABELS, DirectionKeys, keys_of
 from kwire.proxy.capture.packets.tls_handshake import TlsHandshake
+from kwire.proxy.data_path.copies import Copies
 
 CONNECTIONS = 100_000
 """Connections whose secrets are kept, the latest ones."""
 
-_LABELS = frozenset(
-    [MASTER]
-    + [
-        f"{side}_{kind}"
-        for side in ("CLIENT", "SERVER")
-        for kind in ("HANDSHAKE_TRAFFIC_SECRET", "TRAFFIC_SECRET_0")
-    ]
-)
-_CHUNK = 1024 * 1024  # bytes
-_SHORTEST, _LONGEST = 32, 64  # bytes of a secret
+HELD_LIMIT, ALL_HELD = 256 * 1024, 32 * 1024 * 1024
+"""Bytes of records of one connection, and of all, that may wait for keys."""
+
+_DIGITS = range(64, 129)  # of a secret
 
 
 class KeyLog:
-    """The secrets in a file, which may grow. Raises OSError if it cannot be read at first."""
+    """The secrets in a file, which may grow. Raises OSError if it cannot be read at first.
+
+    held: the room for records that wait for keys.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.held = Copies(HELD_LIMIT, ALL_HELD)
         self._position = 0
         self._secrets: OrderedDict[bytes, dict[str, bytes]] = OrderedDict()
         warn_if_readable(path)
@@ -59,32 +59,21 @@ class KeyLog:
         """Read what has been added; return False if nothing has."""
         before = self._position
         with suppress(OSError), self.path.open("rb") as file:
-            if file.seek(0, 2) < self._position:  # it has been written anew
+            if file.seek(0, os.SEEK_END) < self._position:  # it has been written anew
                 self._position = 0
             file.seek(self._position)
-            while chunk := file.read(_CHUNK):
-                # The last line may still be written; one without an end is none.
-                whole = chunk.rfind(b"\n") + 1 or (len(chunk) if len(chunk) == _CHUNK else 0)
-                self._take(chunk[:whole])
-                self._position += whole
-                if not whole:
+            for line in file:
+                if not line.endswith(b"\n"):  # it may still be written
                     break
-                file.seek(self._position)
+                self._position += len(line)
+                with suppress(ValueError):  # garbage, or a comment
+                    self._take(line.decode("ascii"))
         return self._position != before
 
-    def _take(self, lines: bytes) -> None:
-        for line in lines.splitlines():
-            words = line.split()
-            if len(words) != 3:
-                continue
-            with suppress(ValueError):  # garbage, or a comment
-                label, random, secret = words[0].decode(), *map(_unhex, words[1:])
-                if label in _LABELS and _SHORTEST <= len(secret) <= _LONGEST:
-                    self._secrets.setdefault(random, {})[label] = secret
-        while len(self._secrets) > CONNECTIONS:
-            self._secrets.popitem(last=False)
-
-
-def _unhex(word: bytes) -> bytes:
-    """Return the bytes of hexadecimal digits. Raises ValueError."""
-    return bytes.fromhex(word.decode("ascii"))
+    def _take(self, line: str) -> None:
+        """Keep the secret in a line. Raises ValueError if it has none."""
+        label, random, secret = line.split()
+        if label in LABELS and len(secret) in _DIGITS:
+            self._secrets.setdefault(bytes.fromhex(random), {})[label] = bytes.fromhex(secret)
+            if len(self._secrets) > CONNECTIONS:
+                self._secrets.popitem(last=False)

@@ -20,15 +20,11 @@ from typing import TYPE_CHECKING
 
 from kwire.proxy.capture.packets.conversation import Content, Conversation
 from kwire.proxy.capture.packets.tls_handshake import NoKeys, TlsHandshake
-from kwire.proxy.data_path.copies import Copies
 from kwire.proxy.flows.flow import NoticeKind
 
 if TYPE_CHECKING:  # of packages that only decryption needs
     from kwire.proxy.capture.packets.key_log import KeyLog
     from kwire.proxy.capture.packets.tls_ciphers import RecordKeys
-
-HELD_LIMIT, ALL_HELD = 256 * 1024, 32 * 1024 * 1024
-"""Bytes of records of one connection, and of all, that may wait for keys."""
 
 MOMENTS = 3
 """Moments for which records wait for keys."""
@@ -56,14 +52,6 @@ _JOINED = (
 )
 
 
-class TlsDecryption:
-    """State that the connections of a file share. keys: None where no key log was given."""
-
-    def __init__(self, keys: KeyLog | None = None) -> None:
-        self.keys = keys
-        self.held = Copies(HELD_LIMIT, ALL_HELD)
-
-
 @dataclass(slots=True)
 class TlsDirection:
     """One direction.
@@ -88,9 +76,9 @@ class TlsDirection:
 
     def open(self, head: bytes, body: bytes) -> tuple[int, bytes] | None:
         """Return the type and the content of a record, None if no key opens it."""
-        for keys, start in ((self.keys, self.number), (self.following, 0)):
-            for number in range(start, start + self.window) if keys else ():
-                assert keys is not None
+        tried = ((self.keys, self.number), (self.following, 0))
+        for keys, start in ((keys, start) for keys, start in tried if keys is not None):
+            for number in range(start, start + self.window):
                 if (content := keys.open(number, head, body)) is None:
                     continue
                 if keys is self.following:
@@ -120,9 +108,9 @@ class TlsMode(Enum):
 class TlsStream:
     """Takes the bytes of both sides of a TCP connection; hands on what is in their records."""
 
-    def __init__(self, conversation: Conversation, decryption: TlsDecryption) -> None:
+    def __init__(self, conversation: Conversation, keys: KeyLog | None) -> None:
         self._conversation = conversation
-        self._decryption = decryption
+        self._keys = keys
         self._directions = (TlsDirection(), TlsDirection())
         self._handshake = TlsHandshake()
         self._mode = TlsMode.UNDECIDED
@@ -181,10 +169,8 @@ class TlsStream:
         if self._mode is TlsMode.RECORDS and not (self._has_keys or self._alerted):
             self._conversation.tell(NoticeKind.UNREADABLE, "TLS: the handshake did not end", at)
         if self._conversation.content is Content.TLS:
-            for direction, shown in zip(
-                self._directions, self._conversation.directions, strict=True
-            ):
-                shown.read = direction.size
+            for side, direction in enumerate(self._directions):
+                self._conversation.directions[side].read = direction.size
 
     def _take_record(self, side: int, at: float) -> bool:
         """Take the next record of a side; return False if it is not whole."""
@@ -227,19 +213,19 @@ class TlsStream:
             self._alert(side, record[_HEAD:], at)
         else:
             direction.hello = handshake.take(side, direction.hello + record[_HEAD:])
-            if handshake.suite is not None and self._decryption.keys is None:
+            if handshake.suite is not None and self._keys is None:
                 self._stop(_NO_LOG, at)
 
     def _decrypt(self, side: int, record: bytes, at: float) -> None:
         """Open a record, or hold it until its keys are known."""
+        assert self._keys is not None
         if self._has_keys or (not self._held and self._find_keys(at)):
             self._open(side, record, at)
         elif self._mode is TlsMode.RECORDS:
-            size = self._held_size + len(record)
-            has_room = size <= HELD_LIMIT and self._decryption.held.take(len(record))
-            if has_room:
+            room, size = self._keys.held, len(record)
+            if self._held_size + size <= room.copy_limit and room.take(size):
                 self._held.append((side, record, at))
-                self._held_size = size
+                self._held_size += size
             elif self._find_keys(at):
                 self._open(side, record, at)
             else:
@@ -247,9 +233,9 @@ class TlsStream:
 
     def _find_keys(self, at: float) -> bool:
         """Open what is held; return False if the keys are not known yet, or never will be."""
-        assert self._decryption.keys is not None
+        assert self._keys is not None
         try:
-            found = self._decryption.keys.keys(self._handshake)
+            found = self._keys.keys(self._handshake)
         except NoKeys as reason:
             self._stop(str(reason), at)
             return False
@@ -257,8 +243,7 @@ class TlsStream:
             return False
         self._has_keys, self._conversation.is_encrypted = True, False
         for side, keys in enumerate(found if self._handshake.client == 0 else found[::-1]):
-            self._directions[side].keys = keys.first
-            self._directions[side].following = keys.following
+            self._directions[side].keys, self._directions[side].following = keys
         if self._handshake.early:
             text = "data that the client sent before the handshake (0-RTT) are not read"
             self._conversation.tell(NoticeKind.NOT_CAPTURED, text, at)
@@ -297,11 +282,12 @@ class TlsStream:
         direction = self._directions[side]
         data = bytes(direction.data)
         for match in _RECORD.finditer(data):
-            end = match.start() + _HEAD + int.from_bytes(data[match.start() + 3 :][:2], "big")
-            if end > len(data) or match.start() + _HEAD > len(data):
-                del direction.data[: match.start()]
+            start, size = match.start(), int.from_bytes(data[match.end() - 1 : match.end() + 1])
+            end = start + _HEAD + size
+            if end > len(data):
+                del direction.data[:start]
                 return False
-            if self._open(side, data[match.start() : end], at):
+            if self._open(side, data[start:end], at):
                 del direction.data[:end]
                 return True
         del direction.data[: -_HEAD + 1]
@@ -315,27 +301,23 @@ class TlsStream:
         except ValueError:
             name = str(alert[1])
         self._alerted = True
-        text = f"the {self._name(side)} sent the alert {name.lower().replace('_', ' ')}"
+        sender = "client" if side == self._handshake.client else "node"
+        text = f"the {sender} sent the alert {name.lower().replace('_', ' ')}"
         self._conversation.tell(NoticeKind.HANDSHAKE_FAILED, text, at)
-
-    def _name(self, side: int) -> str:
-        return "client" if side == self._handshake.client else "node"
 
     @property
     def _without_handshake(self) -> str:
-        return _JOINED if self._decryption.keys is not None else _NO_LOG
+        return _JOINED if self._keys is not None else _NO_LOG
 
     @property
     def _wrong_keys(self) -> str:
-        content = self._decryption.keys.content if self._decryption.keys else ""
-        return (
-            f"TLS that its keys do not open: they are not this connection's, or damaged; {content}"
-        )
+        assert self._keys is not None
+        content = self._keys.content
+        return f"TLS that its keys do not open: not this connection's, or damaged; {content}"
 
     def _stop_without_keys(self, at: float) -> None:
-        keys = self._decryption.keys
-        assert keys is not None
-        self._stop(f"TLS without its keys: {keys.content}. {_WRITTEN}", at)
+        assert self._keys is not None
+        self._stop(f"TLS without its keys: {self._keys.content}. {_WRITTEN}", at)
 
     def _stop(self, reason: str, at: float) -> None:
         """Decrypt nothing more, and tell why, once."""
@@ -348,7 +330,7 @@ class TlsStream:
         self._conversation.tell_unread(reason, at)
 
     def _take_held(self) -> list[tuple[int, bytes, float]]:
-        held, self._held = self._held, []
-        self._decryption.held.give_back(self._held_size)
-        self._held_size = 0
+        if self._keys is not None:
+            self._keys.held.give_back(self._held_size)
+        held, self._held, self._held_size = self._held, [], 0
         return held

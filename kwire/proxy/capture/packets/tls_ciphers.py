@@ -6,35 +6,33 @@ The primitives are those of cryptography; what is derived here is derived from a
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
 from kwire.proxy.capture.packets.tls_handshake import NoKeys, TlsHandshake
 
-MASTER = "CLIENT_RANDOM"
-"""The label of TLS 1.2's master secret."""
+_MASTER = "CLIENT_RANDOM"  # the label of TLS 1.2's master secret
+_LABELS_13 = tuple(
+    (f"{side}_HANDSHAKE_TRAFFIC_SECRET", f"{side}_TRAFFIC_SECRET_0")
+    for side in ("CLIENT", "SERVER")
+)
+LABELS = frozenset({_MASTER, *_LABELS_13[0], *_LABELS_13[1]})
+"""The labels of the secrets that are used."""
 
-_SIDES = ("CLIENT", "SERVER")
 _TAG = 16  # bytes
 _NONCE = 12
-
-
-class Aead(Protocol):
-    """A cipher with a key."""
-
-    def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes, /) -> bytes:
-        """Return the plain bytes. Raises InvalidTag."""
 
 
 @dataclass(frozen=True, slots=True)
 class CipherSuite:
     """A cipher with the bytes of its key, and the hash from which keys are derived."""
 
-    cipher: Callable[[bytes], Aead]
+    cipher: type[AESGCM | ChaCha20Poly1305]
     key_size: int
     digest: str
 
@@ -53,64 +51,46 @@ _SUITES = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RecordKeys:
     """The key of one direction up to its next change. secret: of TLS 1.3, for the next key."""
 
     suite: CipherSuite
-    key: bytes
+    cipher: AESGCM | ChaCha20Poly1305
     iv: bytes
-    secret: bytes | None = None
-    _cipher: Aead = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._cipher = self.suite.cipher(self.key)
-
-    @classmethod
-    def of_secret(cls, suite: CipherSuite, secret: bytes) -> Self:
-        """Return the keys of a traffic secret of TLS 1.3."""
-        key, iv = (
-            _expand(suite, secret, label, size)
-            for label, size in ((b"key", suite.key_size), (b"iv", _NONCE))
-        )
-        return cls(suite, key, iv, secret)
+    secret: bytes = b""
 
     def updated(self) -> RecordKeys | None:
         """Return the keys behind a KeyUpdate, None before TLS 1.3."""
-        if self.secret is None:
+        if not self.secret:
             return None
         size = len(self.secret)
-        return self.of_secret(self.suite, _expand(self.suite, self.secret, b"traffic upd", size))
+        return _keys_of_secret(self.suite, _expand(self.suite, self.secret, b"traffic upd", size))
 
     def open(self, number: int, head: bytes, body: bytes) -> tuple[int, bytes] | None:
         """Return the type and the content of a record, None if it has another key or number."""
-        sequence = number.to_bytes(8, "big")
-        explicit = 0
-        if self.secret is not None:
-            about = head
-        else:
-            explicit = 0 if len(self.iv) == _NONCE else 8
-            about = sequence + head[:3] + max(len(body) - explicit - _TAG, 0).to_bytes(2, "big")
-        if explicit:
-            nonce = self.iv + body[:explicit]
-        else:
-            nonce = (int.from_bytes(self.iv, "big") ^ number).to_bytes(_NONCE, "big")
+        # AES of TLS 1.2 has the end of the nonce in the record.
+        explicit = _NONCE - len(self.iv)
+        size = max(len(body) - explicit - _TAG, 0)
+        about = head if self.secret else number.to_bytes(8) + head[:3] + size.to_bytes(2)
+        nonce = self.iv + body[:explicit]
+        if not explicit:
+            nonce = (int.from_bytes(self.iv) ^ number).to_bytes(_NONCE)
         try:
-            content = self._cipher.decrypt(nonce, body[explicit:], about)
+            content = self.cipher.decrypt(nonce, body[explicit:], about)
         except (InvalidTag, ValueError):  # the latter for a body that is too short
             return None
-        if self.secret is None:
+        if not self.secret:
             return head[0], content
         content = content.rstrip(b"\0")  # the type is behind the content, and before padding
         return (content[-1], content[:-1]) if content else (0, b"")
 
 
-@dataclass(slots=True)
-class DirectionKeys:
+class DirectionKeys(NamedTuple):
     """The keys of one direction: those of the handshake, where they are known, and the next."""
 
     first: RecordKeys | None
-    following: RecordKeys | None
+    following: RecordKeys | None = None
 
 
 def keys_of(
@@ -121,45 +101,34 @@ def keys_of(
     suite = _SUITES.get(handshake.suite)
     if suite is None:
         raise NoKeys(f"TLS with {_name(handshake.suite)}: only AES-GCM and ChaCha20 are decrypted")
-    if handshake.is_13:
-        return _keys_of_13(secrets, suite)
-    master = secrets.get(MASTER)
-    return None if master is None else _keys_of_12(master, suite, handshake)
-
-
-def _keys_of_13(
-    secrets: Mapping[str, bytes], suite: CipherSuite
-) -> tuple[DirectionKeys, DirectionKeys] | None:
-    found = []
-    for side in _SIDES:
-        names = (f"{side}_HANDSHAKE_TRAFFIC_SECRET", f"{side}_TRAFFIC_SECRET_0")
-        first, traffic = (
-            RecordKeys.of_secret(suite, secrets[name]) if name in secrets else None
-            for name in names
+    if not handshake.is_13:
+        return _keys_of_12(secrets[_MASTER], suite, handshake) if _MASTER in secrets else None
+    client, server = (
+        DirectionKeys(
+            *(_keys_of_secret(suite, secrets[name]) if name in secrets else None for name in names)
         )
-        if traffic is None:
-            return None
-        found.append(DirectionKeys(first, traffic))
-    return found[0], found[1]
+        for names in _LABELS_13
+    )
+    return (client, server) if client.following and server.following else None
+
+
+def _keys_of_secret(suite: CipherSuite, secret: bytes) -> RecordKeys:
+    """Return the keys of a traffic secret of TLS 1.3."""
+    key = _expand(suite, secret, b"key", suite.key_size)
+    return RecordKeys(suite, suite.cipher(key), _expand(suite, secret, b"iv", _NONCE), secret)
 
 
 def _keys_of_12(
     master: bytes, suite: CipherSuite, handshake: TlsHandshake
 ) -> tuple[DirectionKeys, DirectionKeys]:
-    iv_size = _NONCE if suite is _CHACHA else 4
+    sizes = 2 * [suite.key_size] + 2 * [_NONCE if suite is _CHACHA else 4]
     seed = b"key expansion" + handshake.server_random + handshake.client_random
-    block = _pseudorandom(master, seed, suite.digest, 2 * (suite.key_size + iv_size))
-    keys, ivs = block[: 2 * suite.key_size], block[2 * suite.key_size :]
-    client, server = (
-        DirectionKeys(
-            RecordKeys(
-                suite, keys[side * suite.key_size :][: suite.key_size], ivs[at : at + iv_size]
-            ),
-            None,
-        )
-        for side, at in ((0, 0), (1, iv_size))
+    block = BytesIO(_pseudorandom(master, seed, suite.digest, sum(sizes)))
+    client, server, client_iv, server_iv = map(block.read, sizes)
+    return (
+        DirectionKeys(RecordKeys(suite, suite.cipher(client), client_iv)),
+        DirectionKeys(RecordKeys(suite, suite.cipher(server), server_iv)),
     )
-    return client, server
 
 
 def _expand(suite: CipherSuite, secret: bytes, label: bytes, size: int) -> bytes:

@@ -193,12 +193,11 @@ def test_what_waits_for_keys_is_bounded(
 ) -> None:
     keys = tmp_path / "keys.log"
     keys.touch()
-    monkeypatch.setattr(tls, "HELD_LIMIT", 1500)
-    decryption = tls.TlsDecryption(KeyLog(keys))
-    reading = PacketImport(BytesIO(pcap(one.talk().packets)), "x", frozenset(), decryption.keys)
-    reading._connections._decryption = decryption
-    most = max(decryption.held.held for _ in reading.live_events())
-    assert (most <= 1500, decryption.held.held) == (True, 0)
+    monkeypatch.setattr("kwire.proxy.capture.packets.key_log.HELD_LIMIT", 1500)
+    log = KeyLog(keys)
+    reading = PacketImport(BytesIO(pcap(one.talk().packets)), "x", frozenset(), log)
+    most = max(log.held.held for _ in reading.live_events())
+    assert (most <= 1500, log.held.held) == (True, 0)
 
 
 def test_a_refused_handshake_names_its_alert() -> None:
