@@ -11,6 +11,7 @@ import signal
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from io import UnsupportedOperation
 from pathlib import Path
 from queue import Empty, Queue
@@ -88,9 +89,8 @@ class PacketInput:
             is_pipe = not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
         except UnsupportedOperation:
             is_pipe = False
-        return cast(
-            BinaryIO, _PipeInput(self, file.fileno()) if is_pipe else _FileInput(self, file)
-        )
+        kind = _PipeInput if is_pipe else _FileInput
+        return cast(BinaryIO, kind(self, file))
 
     def stop(self) -> None:
         """End the files."""
@@ -137,62 +137,42 @@ class _FileInput:
         self._file = file
 
     def read(self, size: int) -> bytes:
-        data = b""
-        while not self._packets.stopped and len(data) < size:
-            if not (more := self._file.read1(size - len(data))):
-                break
-            data += more
-        return data
+        return b"" if self._packets.stopped else self._file.read(size)
 
 
 class _PipeInput:
     """A pipe whose bytes still come."""
 
-    def __init__(self, packets: PacketInput, file: int) -> None:
+    def __init__(self, packets: PacketInput, file: BufferedReader) -> None:
         self._packets = packets
         self._chunks: Queue[bytes] = Queue(_CHUNKS)
         self._data = bytearray()
         self._ended = False
         self._moment = time.monotonic() + MOMENT
         # Its own descriptor: the thread may still wait for bytes when the file is closed.
-        Thread(target=self._fill, args=(os.dup(file),), name="packets", daemon=True).start()
+        Thread(
+            target=self._fill, args=(os.dup(file.fileno()),), name="packets", daemon=True
+        ).start()
 
     def read(self, size: int) -> bytes | None:
         """Return the next bytes, fewer at the end or after a signal; None for a moment."""
-        if self._is_time():
-            return None
-        while len(self._data) < size and not self._is_over:
-            try:
+        while time.monotonic() < self._moment or self._packets.stopped:
+            if len(self._data) >= size or self._ended or time.monotonic() > self._packets.end:
+                data = bytes(self._data[:size])
+                del self._data[:size]
+                return data
+            with suppress(Empty):
                 chunk = self._chunks.get(timeout=_PAUSE)
-            except Empty:
-                if self._is_time():
-                    return None
-                continue
-            self._data += chunk
-            self._ended = not chunk
-        data = bytes(self._data[:size])
-        del self._data[:size]
-        return data
-
-    @property
-    def _is_over(self) -> bool:
-        return self._ended or time.monotonic() > self._packets.end
-
-    def _is_time(self) -> bool:
-        now = time.monotonic()
-        is_time = now >= self._moment and not self._packets.stopped
-        if is_time:
-            self._moment = now + MOMENT
-        return is_time
+                self._data += chunk
+                self._ended = not chunk
+        self._moment = time.monotonic() + MOMENT
+        return None
 
     def _fill(self, file: int) -> None:
-        try:
+        with suppress(OSError):
             while chunk := os.read(file, _CHUNK):
                 self._chunks.put(chunk)
                 if len(chunk) < _FEW:
                     time.sleep(_PAUSE)
-        except OSError:
-            pass
-        finally:
-            self._chunks.put(b"")
-            os.close(file)
+        self._chunks.put(b"")
+        os.close(file)

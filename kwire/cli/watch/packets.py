@@ -67,41 +67,22 @@ def run_plain(display: Display, ports: frozenset[int], keys: KeyLog | None) -> N
         raise CommandFailed(f"not all was seen: {'; '.join(losses)}")
 
 
-class PacketThread:
-    """Reads the packets of stdin in a thread; `take` gives the events since the last call.
+class PacketThread(Thread):
+    """Reads the packets of stdin; `take` gives the events since the last call.
 
-    problem: why reading has failed.
+    packets: what is read, with its balance. problem: why reading has failed.
     """
 
     def __init__(self, ports: frozenset[int] = frozenset(), keys: KeyLog | None = None) -> None:
+        super().__init__(target=copy_context().run, args=(self._read,), daemon=True)
         self._input = PacketInput()
-        self._packets = packets_of_stdin(self._input, ports, keys)
+        self.packets = packets_of_stdin(self._input, ports, keys)
         self._events: deque[FeedEvent] = deque()
-        self._thread = Thread(target=copy_context().run, args=(self._read,), daemon=True)
         self.problem = ""
-
-    def start(self) -> None:
-        """Begin to read."""
-        self._thread.start()
 
     def stop(self) -> None:
         """End reading."""
         self._input.stop()
-
-    @property
-    def ended(self) -> bool:
-        """True if nothing more comes."""
-        return not self._thread.is_alive()
-
-    @property
-    def packet_count(self) -> int:
-        """Packets that were read."""
-        return self._packets.balance.packets
-
-    @property
-    def losses(self) -> list[str]:
-        """Sentences of packets and bytes that are missing; complete when reading has ended."""
-        return [f"{item.name}: {item.text}" for item in self._packets.balance.items if item.lost]
 
     def take(self) -> list[FeedEvent]:
         """Return the events since the last call."""
@@ -109,7 +90,7 @@ class PacketThread:
 
     def _read(self) -> None:
         try:
-            for watched in PacketFeed(self._packets).events():
+            for watched in PacketFeed(self.packets).events():
                 self._events.append(watched)
                 while len(self._events) > WAITING and not self._input.stopped:
                     sleep(0.05)

@@ -156,7 +156,6 @@ async def test_of_more_packets_than_a_screen_can_show_it_shows_a_sample_and_all_
     events = [FeedEvent(number, event) for number, event in enumerate(flows)]
     monkeypatch.setattr(PacketThread, "take", lambda self: [events.pop(0) for _ in events[:500]])
     monkeypatch.setattr(PacketThread, "start", lambda self: None)
-    monkeypatch.setattr(PacketThread, "ended", True)
     with (FIXTURES / "packets" / "01-base.pcap").open() as file:
         monkeypatch.setattr(sys, "stdin", file)
         app = PacketsApp(PacketThread(frozenset()), view="~err *")

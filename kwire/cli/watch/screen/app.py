@@ -47,15 +47,6 @@ PANELS = 1.0
 WIDE = 126
 """Columns from which on the panels are beside the flows, which then have API, node and latency."""
 
-COMMANDS = frozenset(
-    {
-        *("filter", "pause", "hold", "release", "release_all", "edit", "rules", "export"),
-        *("clear", "keys", "panels", "search", "again", "mark", "next_mark", "partner", "follow"),
-        *("connection", "filter_before", "timeline", "columns", "views", "change_theme"),
-    }
-)
-"""Actions whose keys are text while a line is edited, and disabled while another screen is open."""
-
 
 class WatchApp(Navigation):
     """Shows the traffic of a proxy with a feed. view: the filter to begin with."""
@@ -453,3 +444,8 @@ class WatchApp(Navigation):
 def _edit_problem(text: str) -> str:
     path, equals, _ = text.partition("=")
     return "" if path.strip() and equals else "write path=value"
+
+
+_BOUND = (binding for binding in WatchApp.BINDINGS if isinstance(binding, Binding))
+COMMANDS = {binding.action.partition("(")[0] for binding in _BOUND} - {"quit", "leave", "switch"}
+"""Actions whose keys are text while a line is edited, and disabled while another screen is open."""

@@ -20,7 +20,7 @@ from kwire.cli.watch.screen.choices import choose
 from kwire.cli.watch.screen.columns import COLUMNS, columns_problem
 from kwire.cli.watch.screen.flow_list import FlowList
 from kwire.cli.watch.screen.flow_log import FlowLog, FlowLogEntry
-from kwire.cli.watch.screen.timeline import Timeline
+from kwire.cli.watch.screen.panels import change_cells
 from kwire.cli.watch.screen.views import SavedView, read_views, save_view, view_name_problem
 from kwire.errors import InvalidValue, KwireError
 from kwire.proxy import DecodedFlow
@@ -142,8 +142,14 @@ class Navigation(App[None]):
             self._list.choose(chosen)
 
     def action_timeline(self) -> None:
-        """Show the changes of the quorum."""
-        self.push_screen(Timeline(list(self._quorum.changes), self._show_change))
+        """Offer the changes of the quorum, the latest first, to show the RPC of one."""
+        choices = [
+            SimpleCommand(
+                "  ".join(map(str, change_cells(change))), partial(self._show_change, change), None
+            )
+            for change in reversed(self._quorum.changes)
+        ]
+        choose(self, choices, "The quorum's history …")
 
     @on(Click, "#quorum")
     def _timeline_by_mouse(self) -> None:

@@ -54,18 +54,17 @@ class PacketsApp(WatchApp):
     @property
     def status_text(self) -> Text:
         """A line with the numbers of packets and events, and what is missing."""
-        packets = self._packets
-        state = "ended" if packets.ended else ""
+        thread, balance = self._packets, self._packets.packets.balance
         text = Text.assemble(
             (" kwire watch ", "bold"),
             (NAME, "cyan"),
-            f"   {packets.packet_count:,} packets   {len(self.flows)} events kept",
+            f"   {balance.packets:,} packets   {len(self.flows)} events kept",
             (f"   {self._left_out:,} not shown" if self._left_out else "", "yellow"),
-            (f"   {state}" if state else "", "bold"),
+            ("" if thread.is_alive() else "   ended", "bold"),
             ("" if self._list.following else "   paused", "bold"),
         )
-        if packets.problem:
-            text.append(f"   {packets.problem}", "bold red")
-        elif losses := packets.losses:
-            text.append(f"   {'; '.join(losses)}", "bold yellow")
+        losses = "; ".join(f"{item.name}: {item.text}" for item in balance.items if item.lost)
+        if thread.problem or losses:
+            style = "bold red" if thread.problem else "bold yellow"
+            text.append(f"   {thread.problem or losses}", style)
         return text

@@ -6,10 +6,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from kwire.cli.watch.screen.timeline import change_cells
 from kwire.proxy.feed.receiver import Receiver
 from kwire.proxy.flows.latencies import ApiLatency, Latencies
-from kwire.proxy.flows.quorum_seen import QuorumSeen
+from kwire.proxy.flows.quorum_seen import QuorumChange, QuorumSeen
+from kwire.text.times import clock_text
 
 ROWS = 14
 """APIs in the panel of latencies."""
@@ -52,6 +52,17 @@ def quorum_panel(quorum: QuorumSeen, width: int) -> RenderableType:
     both = Table.grid(padding=(0, 3, 0, 0))
     both.add_row(table, changes)
     return Group(head, both)
+
+
+def change_cells(change: QuorumChange) -> tuple[Text, Text, Text]:
+    """Return time, epoch and text of a change."""
+    style = "bold green" if change.text.endswith(" leads") else ""
+    style = "bold red" if change.text == "no leader" else style
+    return (
+        Text(clock_text(change.at), "dim"),
+        Text(f"epoch {_number(change.epoch)}"),
+        Text(change.text, style),
+    )
 
 
 def latency_panel(latencies: Latencies) -> RenderableType:
