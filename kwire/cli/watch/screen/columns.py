@@ -1,8 +1,8 @@
-"""The columns of the list of flows by name, as they are drawn on a wide and on a narrow screen."""
+"""The columns of the list of flows, as they are drawn on a wide and on a narrow screen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rich.segment import Segment
@@ -11,7 +11,7 @@ from rich.style import Style
 from kwire.cli.flows.lines import QUIET, client_and_node, duration
 from kwire.cli.watch.screen.flow_log import FlowLogEntry
 from kwire.proxy import DecodedFlow, Outcome, summarize
-from kwire.proxy.flows.text import printable, size_text
+from kwire.proxy.flows.text import printable
 from kwire.text.times import clock_text
 
 PLAIN, DIM, WRONG, WARN = Style(), Style(dim=True), Style(color="red"), Style(color="yellow")
@@ -50,11 +50,6 @@ def _api(entry: FlowLogEntry, width: int) -> Cell:
     return f"{flow.api} v{flow.version}", _API
 
 
-def _size(entry: FlowLogEntry, width: int) -> Cell:
-    flow = _decoded(entry).flow
-    return size_text(max(flow.request_size, flow.response_size or 0)), DIM
-
-
 def _summary(entry: FlowLogEntry, width: int) -> Cell:
     decoded = _decoded(entry)
     notes = "".join(f" · {printable(note)}" for note in decoded.flow.notes)
@@ -80,59 +75,41 @@ def _client(entry: FlowLogEntry, width: int) -> Cell:
     return text, _WHO
 
 
-def _connection(entry: FlowLogEntry, width: int) -> Cell:
-    return f"#{entry.event.connection.number}", DIM
-
-
 def _found(entry: FlowLogEntry, width: int) -> Cell:
     return ", ".join(entry.found), _FOUND
 
 
-COLUMNS = {
-    "time": ListColumn(12, 9, _time, of_notices=True),
-    "connection": ListColumn(5, 5, _connection, of_notices=True),
-    "client": ListColumn(20, 14, _client, of_notices=True),
-    "api": ListColumn(25, 19, _api),
-    "latency": ListColumn(7, 7, _latency, is_right=True),
-    "size": ListColumn(8, 8, _size, is_right=True),
-    "found": ListColumn(36, 36, _found),
-    "summary": ListColumn(0, 0, _summary),
-}
-"""The columns that may be shown. client: client and node; found: what the filter found."""
-
-SHOWN = ("time", "client", "api", "latency", "found", "summary")
-"""The columns that are shown at first."""
+_FOUND_COLUMN = ListColumn(36, 36, _found)
+_COLUMNS = (
+    ListColumn(12, 9, _time, of_notices=True),
+    ListColumn(20, 14, _client, of_notices=True),
+    ListColumn(25, 19, _api),
+    ListColumn(7, 7, _latency, is_right=True),
+    _FOUND_COLUMN,
+    ListColumn(0, 0, _summary),
+)
 
 
-def columns_problem(text: str) -> str:
-    """Return the problem of the names of columns; empty if there is none."""
-    unknown = [name for name in text.split() if name not in COLUMNS]
-    if unknown or not text.split():
-        return f"{'no column ' + unknown[0] if unknown else 'none'}: there are {' '.join(COLUMNS)}"
-    return ""
-
-
-def line(entry: FlowLogEntry, names: Sequence[str], room: int) -> list[Segment]:
-    """Return the line of an event in these columns. room: of the list, in cells."""
+def line(entry: FlowLogEntry, room: int, *, finds: bool) -> list[Segment]:
+    """Return the line of an event. room: of the list, in cells. finds: show what was found."""
     segments = [Segment("●" if entry.marked else " ", _MARK)]
     gap = Segment(" " if room < NARROW else "  ")
-    for text, style in _cells(entry, names, room):
+    for text, style in _cells(entry, room, finds=finds):
         segments += [Segment(text, style), gap]
     return segments
 
 
-def line_text(entry: FlowLogEntry, names: Sequence[str]) -> str:
+def line_text(entry: FlowLogEntry) -> str:
     """Return the text of a line in full, to search in it."""
-    return "  ".join(text.strip() for text, _ in _cells(entry, names, 0, cut=False))
+    return "  ".join(text.strip() for text, _ in _cells(entry, None))
 
 
-def _cells(
-    entry: FlowLogEntry, names: Sequence[str], room: int, *, cut: bool = True
-) -> Iterator[Cell]:
+def _cells(entry: FlowLogEntry, room: int | None, *, finds: bool = True) -> Iterator[Cell]:
+    """Yield the cells of a line; None for the room does not cut them."""
     is_flow = isinstance(entry.seen, DecodedFlow)
-    for column in (COLUMNS[name] for name in names):
-        if is_flow or column.of_notices:
-            width = (column.narrow if room < NARROW else column.wide) if cut else 0
+    for column in _COLUMNS:
+        if (is_flow or column.of_notices) and (finds or column is not _FOUND_COLUMN):
+            width = 0 if room is None else column.narrow if room < NARROW else column.wide
             text, style = column.cell(entry, width)
             yield (_fitted(text, width, column.is_right) if width else text), style
     if not isinstance(entry.seen, DecodedFlow):

@@ -13,15 +13,12 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from kwire.cli.watch.screen.columns import DIM, SHOWN, line, line_text
+from kwire.cli.watch.screen.columns import DIM, line
 from kwire.cli.watch.screen.flow_log import FlowLog, FlowLogEntry
 
 
 class FlowList(ScrollView, can_focus=True):
-    """Shows a log. following: True while the cursor stays at the newest flow.
-
-    columns: the names of those that are shown.
-    """
+    """Shows a log. following: True while the cursor stays at the newest flow."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"flow-list--cursor", "flow-list--blurred"}
 
@@ -54,7 +51,6 @@ class FlowList(ScrollView, can_focus=True):
         self._cursor = 0
         self._chosen: FlowLogEntry | None = None
         self.following = True
-        self.columns: tuple[str, ...] = SHOWN
 
     @property
     def chosen(self) -> FlowLogEntry | None:
@@ -114,10 +110,6 @@ class FlowList(ScrollView, can_focus=True):
                 return is_ahead
         return None
 
-    def line_text(self, entry: FlowLogEntry) -> str:
-        """Return the text of an event's line in full."""
-        return line_text(entry, self.columns)
-
     def action_move(self, lines: int) -> None:
         """Move the cursor; at the last line it follows what comes."""
         last = len(self._log.visible) - 1
@@ -152,8 +144,7 @@ class FlowList(ScrollView, can_focus=True):
             part = "cursor" if self.has_focus else "blurred"
             base = self.get_component_rich_style(f"flow-list--{part}")
         room = self.scrollable_content_region.width
-        names = [name for name in self.columns if name != "found" or self._log.finds]
-        strip = Strip(line(self._log.visible[index], names, room))
+        strip = Strip(line(self._log.visible[index], room, finds=self._log.finds))
         if strip.cell_length > room > 0:
             strip = Strip.join([strip.crop(0, room - 1), Strip([Segment("…", DIM)])])
         return strip.adjust_cell_length(width, base).apply_style(base)

@@ -1,4 +1,4 @@
-"""Ways through the flows: search, marks, partners, what to follow, columns, saved views."""
+"""Ways through the flows: search, marks, partners, what to follow, saved views."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from textual.widgets import Input
 
 from kwire.cli.watch.screen.ask import InputPrompt, expression_problem
 from kwire.cli.watch.screen.choices import choose
-from kwire.cli.watch.screen.columns import COLUMNS, columns_problem
+from kwire.cli.watch.screen.columns import line_text
 from kwire.cli.watch.screen.flow_list import FlowList
 from kwire.cli.watch.screen.flow_log import FlowLog, FlowLogEntry
 from kwire.cli.watch.screen.panels import change_cells
-from kwire.cli.watch.screen.views import SavedView, read_views, save_view, view_name_problem
+from kwire.cli.watch.screen.views import read_views, save_view, view_name_problem
 from kwire.errors import InvalidValue, KwireError
 from kwire.proxy import DecodedFlow
 from kwire.proxy.flows.language import parse
@@ -45,7 +45,6 @@ NAVIGATION_KEYS: tuple[BindingType, ...] = (
     Binding("m", "mark", "Mark"),
     Binding("M", "next_mark", "Next mark", show=False),
     Binding("t", "timeline", "Timeline", show=False, priority=True),
-    Binding("l", "columns", "Columns", show=False, priority=True),
     Binding("v", "views", "Views", priority=True),
     Binding("T", "change_theme", "Theme", show=False, priority=True),
 )
@@ -82,7 +81,7 @@ class Navigation(App[None]):
         if not self._searched:
             self._complain("nothing was searched for yet: press s")
             return
-        self._go(_matches(self._searched[0], self._list.line_text), step, self._searched[0])
+        self._go(_matches(self._searched[0]), step, self._searched[0])
 
     def action_mark(self) -> None:
         """Mark the event at the cursor, or take its mark away."""
@@ -162,17 +161,6 @@ class Navigation(App[None]):
         else:
             self._reveal(entry)
 
-    async def action_columns(self) -> None:
-        """Ask for the names of the columns."""
-        question = f"Columns to show, of {' '.join(COLUMNS)}"
-        shown = " ".join(self._list.columns)
-        await self._ask(
-            InputPrompt(question, shown, columns_problem),
-            lambda text: self._show_view(
-                SavedView(filter=self._filter.value, columns=text.split())
-            ),
-        )
-
     def action_views(self) -> None:
         """Offer the saved views, to save another and to remove one."""
         try:
@@ -181,10 +169,10 @@ class Navigation(App[None]):
             self._complain(str(error))
             return
         use = [
-            SimpleCommand(name, partial(self._show_view, view), view.filter or "no filter")
+            SimpleCommand(name, partial(self.set_filter, view), view or "no filter")
             for name, view in views.items()
         ]
-        save = SimpleCommand("save this filter and these columns …", self._save_view, None)
+        save = SimpleCommand("save this filter …", self._save_view, None)
         remove = [
             SimpleCommand(f"remove {name}", partial(self._keep_view, None, name), None)
             for name in views
@@ -192,14 +180,13 @@ class Navigation(App[None]):
         choose(self, [*use, save, *remove], "Views …")
 
     async def _save_view(self) -> None:
-        view = SavedView(filter=self._filter.value, columns=self._list.columns)
-        if view.problem:
-            self._complain(f"this filter cannot be saved: {view.problem}")
+        if expression_problem(self._filter.value):
+            self._complain("this filter cannot be saved: it is wrong")
             return
         prompt = InputPrompt("Name of the view", "", view_name_problem)
-        await self._ask(prompt, partial(self._keep_view, view))
+        await self._ask(prompt, partial(self._keep_view, self._filter.value))
 
-    def _keep_view(self, view: SavedView | None, name: str) -> None:
+    def _keep_view(self, view: str | None, name: str) -> None:
         try:
             save_view(name, view)
         except (KwireError, OSError) as error:
@@ -207,19 +194,12 @@ class Navigation(App[None]):
         else:
             self.notify(f"view {name} {'removed' if view is None else 'saved'}", markup=False)
 
-    def _show_view(self, view: SavedView) -> None:
-        if view.problem:
-            self._complain(f"this view cannot be shown: {view.problem}")
-            return
-        self._list.columns = tuple(view.columns)
-        self.set_filter(view.filter)
-
 
 def _search_problem(text: str) -> str:
     return expression_problem(text) if text.startswith("~") else ""
 
 
-def _matches(text: str, line_text: Callable[[FlowLogEntry], str]) -> Callable[[FlowLogEntry], bool]:
+def _matches(text: str) -> Callable[[FlowLogEntry], bool]:
     """Return a test of events: by an expression if the text is one, else by the line's text."""
     try:
         expression = parse(text)

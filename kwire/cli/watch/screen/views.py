@@ -1,4 +1,4 @@
-"""Saved views: a filter and its columns by name, in the user's folder for configuration."""
+"""Saved views: filters by name, in the user's folder for configuration."""
 
 from __future__ import annotations
 
@@ -8,27 +8,11 @@ from pathlib import Path
 import msgspec
 
 from kwire.cli.profiles import profiles_path
-from kwire.cli.watch.screen.ask import expression_problem
-from kwire.cli.watch.screen.columns import SHOWN, columns_problem
 from kwire.errors import InvalidValue
 from kwire.permissions import make_private_folder, replace_private
 
 NAME = re.compile(r"\w[\w .-]{0,39}")
 """Names of views."""
-
-
-class SavedView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A filter, empty for none, and the names of the columns that are shown with it."""
-
-    filter: str = ""
-    columns: tuple[str, ...] = SHOWN
-
-    @property
-    def problem(self) -> str:
-        """The problem that it has in this version of kwire; empty if there is none."""
-        return expression_problem(self.filter).strip(" ^") or columns_problem(
-            " ".join(self.columns)
-        )
 
 
 def views_path() -> Path:
@@ -41,19 +25,19 @@ def view_name_problem(text: str) -> str:
     return "" if NAME.fullmatch(text.strip()) else "up to 40 letters, digits, spaces, . - and _"
 
 
-def read_views() -> dict[str, SavedView]:
+def read_views() -> dict[str, str]:
     """Return the saved views by name. Raises InvalidValue, which names the file, and OSError."""
     path = views_path()
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, SavedView])
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
     except FileNotFoundError:
         return {}
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InvalidValue(f"{path} has no saved views: {error}") from error
 
 
-def save_view(name: str, view: SavedView | None) -> None:
-    """Save a view in place of another of that name; None removes it. Raises like read_views."""
+def save_view(name: str, view: str | None) -> None:
+    """Save a filter in place of another of that name; None removes it. Raises like read_views."""
     views = read_views()
     if view is None:
         views.pop(name, None)
