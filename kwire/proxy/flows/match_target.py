@@ -88,11 +88,10 @@ class MatchTarget:
     @cached_property
     def transactions(self) -> frozenset[str]:
         """Transactional ids, and producer ids as text, in either message."""
-        return self._subjects(subjects.transactions) | self._subjects(subjects.producers)
+        return self._subjects(subjects.transactions)
 
-    def _subjects(self, find: Callable[[Group, subjects.Look], Iterator[Any]]) -> frozenset[str]:
-        bodies = (body for _, body in self.bodies)
-        return frozenset(str(value) for body in bodies for value in find(body, self.effort.look))
+    def _subjects(self, find: Callable[[Group, subjects.Look], Iterator[str]]) -> frozenset[str]:
+        return frozenset(name for _, body in self.bodies for name in find(body, self.effort.look))
 
     def values(self, path: str) -> Iterator[Any]:
         """Yield the values of fields whose path is, or ends in, this one; indices are left out."""

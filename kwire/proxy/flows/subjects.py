@@ -11,7 +11,6 @@ from functools import cache
 from uuid import UUID
 
 from kwire.codec.declaration import Group
-from kwire.codec.fields import StructClass
 from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kwire.proxy.flows.walk import RouteStep, along, route
@@ -21,38 +20,41 @@ Look = Callable[[int], None]
 """Takes the number of values in a list before they are looked at."""
 
 _GROUP_FIELDS = frozenset({"group_id", "group_ids", "groups", "groups_names"})
+# Markers of a transaction have nothing but the producer's id that names it.
 _TRANSACTION_FIELDS = frozenset(
-    {"transactional_id", "transactional_ids", "v3_and_below_transactional_id"}
+    {"transactional_id", "transactional_ids", "v3_and_below_transactional_id", "producer_id"}
 )
-_PRODUCER_FIELDS = frozenset({"producer_id"})
 _TOPIC_FIELDS = frozenset({"topic", "topic_name", "topic_id", "id"})
 _PARTITION_FIELDS = frozenset({"partition_index", "partition", "partition_id"})
 _PARTITIONS_FIELDS = frozenset({"partition_indexes", "partitions"})
 
-_COORDINATOR_KEY_TYPES = {"group": 0, "transaction": 1}
+_route = cache(route)
 
 
 def groups(message: Group, look: Look) -> Iterator[str]:
     """Yield the ids of groups: consumer, share and streams groups, and those of Connect."""
-    yield from _coordinated(message, "group")
-    yield from _texts(message, _GROUP_FIELDS, look)
+    return _ids(message, 0, _is_of_group, look)
 
 
 def transactions(message: Group, look: Look) -> Iterator[str]:
-    """Yield the ids of transactional producers."""
-    yield from _coordinated(message, "transaction")
-    yield from _texts(message, _TRANSACTION_FIELDS, look)
+    """Yield transactional ids, and the ids of producers."""
+    return _ids(message, 1, _is_of_transaction, look)
 
 
-def producers(message: Group, look: Look) -> Iterator[int]:
-    """Yield the producer ids: markers of a transaction have nothing else that names it."""
-    values = along(message, _route(type(message), _PRODUCER_FIELDS), look)
-    yield from (value for value in values if value >= 0)
+def _ids(message: Group, key_type: int, wanted: Callable[[str], bool], look: Look) -> Iterator[str]:
+    """Yield ids in fields, or in the keys of this type whose coordinator is asked for."""
+    values = along(message, _route(type(message), wanted), look)
+    if isinstance(message, FindCoordinatorRequest) and message.key_type == key_type:
+        values = iter((message.key, message.coordinator_keys))
+    for value in values:
+        several = value if isinstance(value, tuple) else (value,)
+        look(len(several))
+        yield from (str(one) for one in several if one not in (None, "", -1))
 
 
 def topics(message: Group, look: Look) -> Iterator[str]:
     """Yield names and ids of topics."""
-    for value in along(message, _topic_route(type(message)), look):
+    for value in along(message, _route(type(message), _is_of_topic), look):
         yield from _names(value)
 
 
@@ -68,7 +70,7 @@ def _names(value: object) -> Iterator[str]:
 
 def partitions(message: Group, look: Look, topic: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield partitions as `orders-3`. topic: the names of the one around this struct."""
-    yield from _partitions(message, _partition_route(type(message)), look, topic)
+    yield from _partitions(message, _route(type(message), _is_within_topic), look, topic)
 
 
 def _partitions(
@@ -91,33 +93,12 @@ def _partitions(
             yield from (f"{name}-{value}" for name in topic)
 
 
-def _texts(message: Group, names: frozenset[str], look: Look) -> Iterator[str]:
-    for value in along(message, _route(type(message), names), look):
-        texts = value if isinstance(value, tuple) else (value,)
-        look(len(texts))
-        yield from (text for text in texts if text)
+def _is_of_group(path: str) -> bool:
+    return path.rpartition(".")[2] in _GROUP_FIELDS
 
 
-def _coordinated(message: Group, kind: str) -> Iterator[str]:
-    if not isinstance(message, FindCoordinatorRequest):
-        return
-    if message.key_type == _COORDINATOR_KEY_TYPES[kind]:
-        yield from (key for key in (message.key, *message.coordinator_keys) if key)
-
-
-@cache
-def _route(kind: StructClass, names: frozenset[str]) -> tuple[RouteStep, ...]:
-    return route(kind, lambda path: path.rpartition(".")[2] in names)
-
-
-@cache
-def _topic_route(kind: StructClass) -> tuple[RouteStep, ...]:
-    return route(kind, _is_of_topic)
-
-
-@cache
-def _partition_route(kind: StructClass) -> tuple[RouteStep, ...]:
-    return route(kind, lambda path: _is_of_topic(path) or _is_of_partition(path))
+def _is_of_transaction(path: str) -> bool:
+    return path.rpartition(".")[2] in _TRANSACTION_FIELDS
 
 
 def _is_of_topic(path: str) -> bool:
@@ -129,7 +110,7 @@ def _is_of_topic(path: str) -> bool:
     return name in _TOPIC_FIELDS and struct != "directories"
 
 
-def _is_of_partition(path: str) -> bool:
+def _is_within_topic(path: str) -> bool:
     above, _, name = path.rpartition(".")
     is_of_partition = name in _PARTITION_FIELDS or name in _PARTITIONS_FIELDS
-    return is_of_partition or (name == "index" and "partition" in above)
+    return is_of_partition or (name == "index" and "partition" in above) or _is_of_topic(path)

@@ -56,12 +56,12 @@ FOUND: tuple[tuple[Find, Group, set[object]], ...] = (
                 AddPartitionsToTxnTransaction(transactional_id="pay-1", producer_id=7),
             ]
         ),
-        {"pay-1"},
+        {"pay-1", "7"},
     ),
     (
-        subjects.producers,
+        subjects.transactions,
         WriteTxnMarkersRequest(markers=[WritableTxnMarker(producer_id=7)]),
-        {7},
+        {"7"},
     ),
     (
         subjects.partitions,
