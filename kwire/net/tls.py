@@ -10,14 +10,13 @@ import logging
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from kwire.net.stores import BadTls, TlsStore
 from kwire.permissions import open_private, warn_if_readable
 
 logger = logging.getLogger(__name__)
-
-_told: set[Path] = set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,13 +170,16 @@ def _write_keys(context: ssl.SSLContext, path: Path | None) -> None:
         context.keylog_filename = str(path)
     except OSError as error:
         raise BadTls(f"cannot write the keys of TLS to {path}: {error.strerror}") from error
-    if path not in _told:
-        _told.add(path)
-        logger.warning(
-            "the secrets of all TLS connections are written to %s: whoever reads it can decrypt"
-            " what was captured of them; remove it when you have looked",
-            path,
-        )
+    _warn_of_keys(path)
+
+
+@cache
+def _warn_of_keys(path: Path) -> None:
+    logger.warning(
+        "the secrets of all TLS connections are written to %s: whoever reads it can decrypt"
+        " what was captured of them; remove it when you have looked",
+        path,
+    )
 
 
 def _show(context: ssl.SSLContext, certificate: Path, key: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kwire.net import tls
 from kwire.net.stores import BadTls
 from kwire.net.tls import ClientTls, ServerTls
 from tests.support.certificates import Authority
@@ -28,9 +27,8 @@ def shake_hands(client: ssl.SSLContext, node: ssl.SSLContext) -> None:
 
 
 def test_both_sides_append_to_a_file_that_becomes_private_and_the_user_is_told_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(tls, "_told", set())
     path = tmp_path / "keys.log"
     path.write_text("# before\n")
     path.chmod(0o644)

@@ -205,7 +205,7 @@ class TlsStream:
         if kind == _DATA or (direction.encrypted and not handshake.is_13):
             if handshake.suite is not None:
                 self._decrypt(side, record, at)
-            elif not (handshake.early and side == handshake.client):
+            else:
                 self._stop(self._without_handshake, at)
         elif kind == _CHANGE:
             direction.encrypted = handshake.suite is not None
@@ -244,9 +244,6 @@ class TlsStream:
         self._has_keys, self._conversation.is_encrypted = True, False
         for side, keys in enumerate(found if self._handshake.client == 0 else found[::-1]):
             self._directions[side].keys, self._directions[side].following = keys
-        if self._handshake.early:
-            text = "data that the client sent before the handshake (0-RTT) are not read"
-            self._conversation.tell(NoticeKind.NOT_CAPTURED, text, at)
         for held in self._take_held():
             self._open(*held)
         return True
@@ -269,8 +266,8 @@ class TlsStream:
 
     def _fail(self, side: int, size: int, at: float) -> None:
         """Give up the record that no key opens; of too many, the connection."""
-        direction, early = self._directions[side], self._handshake.early
-        expected = direction.opened or direction.searching or early or direction.keys is None
+        direction = self._directions[side]
+        expected = direction.opened or direction.searching or direction.keys is None
         if direction.failures >= (FAILURES if expected else 1):
             self._stop(self._wrong_keys, at)
         elif direction.opened and not direction.searching:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from struct import error, unpack_from
@@ -10,7 +11,8 @@ HELLO_LIMIT = 64 * 1024
 """Bytes of the longest hello that is read."""
 
 _CLIENT_HELLO, _SERVER_HELLO = 1, 2
-_EARLY_DATA, _SUPPORTED_VERSIONS = 42, 43
+_SESSION, _LONGEST_SESSION = 34, 32  # the place of its size, and bytes
+_SUPPORTED_VERSIONS = 43
 _TLS_13 = b"\x03\x04"
 _RETRY = sha256(b"HelloRetryRequest").digest()  # the random of a server that asks once more
 
@@ -24,7 +26,6 @@ class TlsHandshake:
     """The hellos of both sides, as far as they came.
 
     client: the side that said the first, None for neither. suite: None before the server's hello.
-    early: the client sends data before it.
     """
 
     client: int | None = None
@@ -32,7 +33,6 @@ class TlsHandshake:
     server_random: bytes = b""
     suite: int | None = None
     is_13: bool = False
-    early: bool = False
 
     def take(self, side: int, data: bytes) -> bytes:
         """Take the messages in handshake records; return the rest, which is not whole."""
@@ -48,29 +48,25 @@ class TlsHandshake:
 
     def _read(self, side: int, kind: int, body: bytes) -> None:
         """Read a message; one that is none changes nothing."""
-        try:
-            random, place = body[2:34], 35 + body[34]
-            if kind == _CLIENT_HELLO:
-                place += 2 + unpack_from(">H", body, place)[0]  # suites
-                place += 1 + body[place]  # compressions
-                self.early = _EARLY_DATA in _extensions(body, place)
-                self.client, self.client_random = side, random
-            elif kind == _SERVER_HELLO and random != _RETRY:
+        if len(body) <= _SESSION or body[_SESSION] > _LONGEST_SESSION:
+            return
+        random = body[2:_SESSION]
+        if kind == _CLIENT_HELLO:
+            self.client, self.client_random = side, random
+        elif kind == _SERVER_HELLO and random != _RETRY:
+            place = _SESSION + 1 + body[_SESSION]
+            with suppress(error):
                 (suite,) = unpack_from(">H", body, place)
-                extensions = _extensions(body, place + 3)
-                self.is_13 = extensions.get(_SUPPORTED_VERSIONS) == _TLS_13
+                self.is_13 = _is_13(body[place + 5 :])
                 self.server_random, self.suite = random, suite
-        except (IndexError, error):
-            pass
 
 
-def _extensions(body: bytes, place: int) -> dict[int, bytes]:
-    """Return the extensions by type. Raises struct.error if they are cut."""
-    found: dict[int, bytes] = {}
-    end = place + 2 + (unpack_from(">H", body, place)[0] if place < len(body) else -2)
-    place += 2
-    while place < end:
-        kind, size = unpack_from(">HH", body, place)
-        found[kind] = body[place + 4 : place + 4 + size]
+def _is_13(extensions: bytes) -> bool:
+    """Return True if a server has chosen TLS 1.3. Raises struct.error if extensions are cut."""
+    place = 0
+    while place < len(extensions):
+        kind, size = unpack_from(">HH", extensions, place)
         place += 4 + size
-    return found
+        if kind == _SUPPORTED_VERSIONS:
+            return extensions[place - size : place] == _TLS_13
+    return False
