@@ -195,19 +195,19 @@ async def test_a_filter_is_saved_as_a_view(tmp_path: Path) -> None:
         await opened.press("v")
         await choose(opened, "save this filter")
         await opened.until(lambda: opened.is_writing)
-        await opened.write("[bold]")
-        assert "letters, digits" in opened.text("#wrong")
-        await opened.write("errors")
-        await opened.until(lambda: opened.notifications == ["view errors saved"])
-        assert json.loads(file.read_text()) == {"errors": "~err *"}
+        await opened.write(" ")
+        assert "needs a name" in opened.text("#wrong")
+        await opened.write("errors [bold]")
+        await opened.until(lambda: opened.notifications == ["view errors [bold] saved"])
+        assert json.loads(file.read_text()) == {"errors [bold]": "~err *"}
         await opened.press("slash")
         await opened.write("")
         await opened.press("v")
-        await choose(opened, "errors")
+        await choose(opened, "errors [bold]")
         assert (opened.filter.value, len(opened.lines)) == ("~err *", 1)
         await opened.press("v")
-        await choose(opened, "remove errors")
-        await opened.until(lambda: "view errors removed" in opened.notifications)
+        await choose(opened, "remove errors [bold]")
+        await opened.until(lambda: "view errors [bold] removed" in opened.notifications)
     assert file.read_text().strip() == "{}"
 
 

@@ -352,11 +352,8 @@ class WatchApp(Navigation):
         except InvalidValue:
             self._show_problem(expression_problem(text))
             return False
-        self._earlier_filters = (
-            [*self._earlier_filters[-50:], text]
-            if text != self._earlier_filters[-1]
-            else self._earlier_filters
-        )
+        if text != self._earlier_filters[-1]:
+            self._earlier_filters = [*self._earlier_filters[-50:], text]
         self._list.following = True
         self._list.update()
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -101,10 +102,7 @@ class FlowLog:
     def of_connection(self, notice: Notice) -> list[DecodedFlow]:
         """Return the RPCs that are kept of a notice's connection."""
         number = notice.connection.number
-        seen = [entry.seen for entry in self._entries.values()]
-        return [
-            s for s in seen if isinstance(s, DecodedFlow) and s.flow.connection.number == number
-        ]
+        return [seen for _, seen in self._rpcs() if seen.flow.connection.number == number]
 
     def settle(self, held: tuple[int, ...]) -> None:
         """Mark all events but these as no longer held."""
@@ -125,26 +123,26 @@ class FlowLog:
 
     def rpc(self, connection: int, correlation_id: int) -> FlowLogEntry | None:
         """Return the RPC of a connection's number and a correlation id, the latest one."""
-        for entry in reversed(self._entries.values()):
-            event = entry.event
-            if (
-                isinstance(event, Flow)
-                and event.correlation_id == correlation_id
-                and event.connection.number == connection
-            ):
+        wanted = connection, correlation_id
+        for entry, seen in self._rpcs():
+            if (seen.flow.connection.number, seen.flow.correlation_id) == wanted:
                 return entry
         return None
 
-    def partners(self, entry: FlowLogEntry) -> list[FlowLogEntry]:
-        """Return the Envelopes that carry a request, or the request that an Envelope carries."""
-        seen = entry.seen
-        if not isinstance(seen, DecodedFlow):
-            return []
-        return [
-            other
-            for other in self._entries.values()
-            if isinstance(other.seen, DecodedFlow) and are_partners(seen, other.seen)
-        ]
+    def partner(self, chosen: FlowLogEntry) -> FlowLogEntry | None:
+        """Return the Envelope that carries a request, or the request that an Envelope carries."""
+        if not isinstance(chosen.seen, DecodedFlow):
+            return None
+        for entry, seen in self._rpcs():
+            if are_partners(chosen.seen, seen):
+                return entry
+        return None
+
+    def _rpcs(self) -> Iterator[tuple[FlowLogEntry, DecodedFlow]]:
+        """Yield the RPCs, the latest first."""
+        for entry in reversed(self._entries.values()):
+            if isinstance(entry.seen, DecodedFlow):
+                yield entry, entry.seen
 
     def _passes(self, entry: FlowLogEntry) -> bool:
         entry.found = ()

@@ -21,7 +21,7 @@ from kwire.cli.watch.screen.columns import line_text
 from kwire.cli.watch.screen.flow_list import FlowList
 from kwire.cli.watch.screen.flow_log import FlowLog, FlowLogEntry
 from kwire.cli.watch.screen.panels import change_cells
-from kwire.cli.watch.screen.views import read_views, save_view, view_name_problem
+from kwire.cli.watch.screen.views import read_views, save_view
 from kwire.errors import InvalidValue, KwireError
 from kwire.proxy import DecodedFlow
 from kwire.proxy.flows.language import parse
@@ -102,10 +102,8 @@ class Navigation(App[None]):
 
     def action_partner(self) -> None:
         """Go from a client's request to the Envelope that forwards it, and back."""
-        chosen = self._list.chosen
-        partners = [] if chosen is None else self.flows.partners(chosen)
-        if partners:
-            self._reveal(partners[0])
+        if (chosen := self._list.chosen) and (partner := self.flows.partner(chosen)):
+            self._reveal(partner)
         else:
             self._complain("no Envelope that carries this request, or is carried, is in the list")
 
@@ -183,7 +181,7 @@ class Navigation(App[None]):
         if expression_problem(self._filter.value):
             self._complain("this filter cannot be saved: it is wrong")
             return
-        prompt = InputPrompt("Name of the view", "", view_name_problem)
+        prompt = InputPrompt("Name of the view", "", _name_problem)
         await self._ask(prompt, partial(self._keep_view, self._filter.value))
 
     def _keep_view(self, view: str | None, name: str) -> None:
@@ -193,6 +191,10 @@ class Navigation(App[None]):
             self._complain(f"the view is not saved: {error}")
         else:
             self.notify(f"view {name} {'removed' if view is None else 'saved'}", markup=False)
+
+
+def _name_problem(text: str) -> str:
+    return "" if text.strip() else "a view needs a name"
 
 
 def _search_problem(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import msgspec
@@ -11,18 +10,10 @@ from kwire.cli.profiles import profiles_path
 from kwire.errors import InvalidValue
 from kwire.permissions import make_private_folder, replace_private
 
-NAME = re.compile(r"\w[\w .-]{0,39}")
-"""Names of views."""
-
 
 def views_path() -> Path:
     """Return the path of the file, beside that of the profiles; it need not exist."""
     return profiles_path().with_name("watch-views.json")
-
-
-def view_name_problem(text: str) -> str:
-    """Return the problem of the name of a view; empty if there is none."""
-    return "" if NAME.fullmatch(text.strip()) else "up to 40 letters, digits, spaces, . - and _"
 
 
 def read_views() -> dict[str, str]:

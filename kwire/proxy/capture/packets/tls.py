@@ -156,14 +156,14 @@ class TlsStream:
 
     def pass_moment(self, at: float) -> None:
         """Look for keys again, and stop waiting for them after some moments."""
-        self._moments += bool(self._held)
-        if self._held and not self._find_keys(at) and self._moments >= MOMENTS:
-            self._stop_without_keys(at)
+        if self._held:
+            self._moments += 1
+            self._find_keys(at, is_last=self._moments >= MOMENTS)
 
     def end(self, at: float) -> None:
         """Read what waits: no more bytes will come."""
-        if self._held and not self._find_keys(at):
-            self._stop_without_keys(at)
+        if self._held:
+            self._find_keys(at, is_last=True)
         if any(direction.failures and not direction.opened for direction in self._directions):
             self._stop(self._wrong_keys, at)
         if self._mode is TlsMode.RECORDS and not (self._has_keys or self._alerted):
@@ -226,13 +226,14 @@ class TlsStream:
             if self._held_size + size <= room.copy_limit and room.take(size):
                 self._held.append((side, record, at))
                 self._held_size += size
-            elif self._find_keys(at):
+            elif self._find_keys(at, is_last=True):
                 self._open(side, record, at)
-            else:
-                self._stop_without_keys(at)
 
-    def _find_keys(self, at: float) -> bool:
-        """Open what is held; return False if the keys are not known yet, or never will be."""
+    def _find_keys(self, at: float, *, is_last: bool = False) -> bool:
+        """Open what is held; return False if the keys are not known yet, or never will be.
+
+        is_last: they are not waited for any more.
+        """
         assert self._keys is not None
         try:
             found = self._keys.keys(self._handshake)
@@ -240,6 +241,8 @@ class TlsStream:
             self._stop(str(reason), at)
             return False
         if found is None:
+            if is_last:
+                self._stop(f"TLS without its keys: {self._keys.content}. {_WRITTEN}", at)
             return False
         self._has_keys, self._conversation.is_encrypted = True, False
         for side, keys in enumerate(found if self._handshake.client == 0 else found[::-1]):
@@ -311,10 +314,6 @@ class TlsStream:
         assert self._keys is not None
         content = self._keys.content
         return f"TLS that its keys do not open: not this connection's, or damaged; {content}"
-
-    def _stop_without_keys(self, at: float) -> None:
-        assert self._keys is not None
-        self._stop(f"TLS without its keys: {self._keys.content}. {_WRITTEN}", at)
 
     def _stop(self, reason: str, at: float) -> None:
         """Decrypt nothing more, and tell why, once."""
