@@ -18,8 +18,8 @@ from kwire.messages.a52_vote import VoteRequest, VoteResponse
 from kwire.messages.a53_begin_quorum_epoch import BeginQuorumEpochRequest
 from kwire.messages.a54_end_quorum_epoch import EndQuorumEpochRequest
 from kwire.messages.a55_describe_quorum import DescribeQuorumResponse, ReplicaState
-from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
-from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
+from kwire.messages.a80_add_raft_voter import AddRaftVoterRequest
+from kwire.messages.a81_remove_raft_voter import RemoveRaftVoterRequest
 from kwire.messages.metadata_topic import is_metadata_topic
 from kwire.messages.registry import api_keys
 from kwire.proxy.flows.decoded import DecodedFlow
@@ -142,17 +142,16 @@ class QuorumSeen:
             for end in (partition for topic in ended.topics for partition in topic.partitions):
                 self._note_once(decoded, end.leader_epoch, f"{end.leader_id} resigns")
         elif (added := decoded.request_as(AddRaftVoterRequest)) is not None:
-            answer = decoded.response_as(AddRaftVoterResponse)
-            if answer is not None and not answer.error_code:
-                self._votes(added.voter_id)
-                self._note(decoded, self.epoch, f"voter {added.voter_id} added")
+            self._change_voter(decoded, added.voter_id, VOTER, "added")
         elif (removed := decoded.request_as(RemoveRaftVoterRequest)) is not None:
-            gone = decoded.response_as(RemoveRaftVoterResponse)
-            if gone is not None and not gone.error_code:
-                self._has_role(removed.voter_id, OBSERVER)
-                self._note(decoded, self.epoch, f"voter {removed.voter_id} removed")
+            self._change_voter(decoded, removed.voter_id, OBSERVER, "removed")
         elif (described := decoded.response_as(DescribeQuorumResponse)) is not None:
             self._describe(described, decoded)
+
+    def _change_voter(self, decoded: DecodedFlow, node_id: int, role: str, what: str) -> None:
+        if decoded.response is not None and not decoded.failures:
+            self._has_role(node_id, role)
+            self._note(decoded, self.epoch, f"voter {node_id} {what}")
 
     def _elect(self, decoded: DecodedFlow, request: VoteRequest) -> None:
         """Note a candidate and the node that it asks as voters, and the leader in the answer."""
