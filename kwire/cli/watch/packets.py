@@ -17,7 +17,7 @@ from kwire.cli.packet_input import PacketInput, print_balance
 from kwire.errors import KwireError
 from kwire.extras import importing
 from kwire.proxy import DecodedFlow, Flow
-from kwire.proxy.feed.source import FeedEvent, PacketFeed
+from kwire.proxy.feed.source import FeedEvent, packet_events
 
 with importing("dpkt", "pcap", "reading packets"):
     from kwire.proxy.capture.pcap_import import PacketImport
@@ -55,7 +55,7 @@ def run_plain(display: Display, ports: frozenset[int], keys: KeyLog | None) -> N
     """
     with PacketInput() as packet_input:
         packets = packets_of_stdin(packet_input, ports, keys)
-        for watched in PacketFeed(packets).events():
+        for watched in packet_events(packets):
             event = watched.event
             seen = DecodedFlow(event) if isinstance(event, Flow) else event
             display.show(seen, counted=not watched.waits)
@@ -90,7 +90,7 @@ class PacketThread(Thread):
 
     def _read(self) -> None:
         try:
-            for watched in PacketFeed(self.packets).events():
+            for watched in packet_events(self.packets):
                 self._events.append(watched)
                 while len(self._events) > WAITING and not self._input.stopped:
                     sleep(0.05)

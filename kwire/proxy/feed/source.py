@@ -35,26 +35,19 @@ class FeedEvent:
         return isinstance(self.event, Flow) and UNANSWERED in self.event.problems
 
 
-class PacketFeed:
-    """Numbers the events of packets; a request that waits comes with `UNANSWERED` meanwhile."""
+def packet_events(packets: PacketImport) -> Iterator[FeedEvent]:
+    """Number the events of packets as they come. Raises FileError.
 
-    def __init__(self, packets: PacketImport) -> None:
-        self._packets = packets
-        self._numbers = count(1)
-        self._waiting: dict[int, tuple[Flow, int]] = {}
-
-    def events(self) -> Iterator[FeedEvent]:
-        """Yield the events as they come. Raises FileError."""
-        for event in self._packets.live_events():
-            if event is None:
-                yield from self._unanswered()
-            else:
-                _, number = self._waiting.pop(id(event), (event, 0))
-                yield FeedEvent(number or next(self._numbers), event)
-
-    def _unanswered(self) -> Iterator[FeedEvent]:
-        for flow in self._packets.unanswered():
-            if id(flow) not in self._waiting:
-                number = next(self._numbers)
-                self._waiting[id(flow)] = flow, number
+    A request that waits comes with `UNANSWERED` meanwhile.
+    """
+    numbers = count(1)
+    waiting: dict[Flow, int] = {}
+    for event in packets.live_events():
+        if event is not None:
+            number = waiting.pop(event, None) if isinstance(event, Flow) else None
+            yield FeedEvent(number or next(numbers), event)
+            continue
+        for flow in packets.unanswered():
+            if flow not in waiting:
+                waiting[flow] = number = next(numbers)
                 yield FeedEvent(number, replace(flow, problems=[*flow.problems, UNANSWERED]))

@@ -6,7 +6,7 @@ import pytest
 
 from kwire.proxy import Flow, Notice, NoticeKind, Outcome
 from kwire.proxy.capture.pcap_import import PacketImport
-from kwire.proxy.feed.source import UNANSWERED, FeedEvent, PacketFeed
+from kwire.proxy.feed.source import UNANSWERED, FeedEvent, packet_events
 from tests.support.proxy.capture.growing import Growing
 from tests.support.proxy.capture.packets import Sent, Talk, pcap, request
 
@@ -24,7 +24,7 @@ def growing(*parts: list[Sent]) -> Growing:
 
 def watched(*parts: list[Sent]) -> list[FeedEvent]:
     file: Any = growing(*parts)
-    return list(PacketFeed(PacketImport(file, "stdin")).events())
+    return list(packet_events(PacketImport(file, "stdin")))
 
 
 def flows(events: list[FeedEvent]) -> list[tuple[int, Outcome, bool]]:
