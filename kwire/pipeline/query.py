@@ -22,10 +22,8 @@ import pyarrow.compute as pc
 
 from kwire.errors import LocalError
 from kwire.pipeline.capture_rows import CaptureRows
-from kwire.pipeline.columns import doc_of
-from kwire.pipeline.schemas import CLUSTER_ID, OF_CAPTURES, TABLES, arrow_schema_of
+from kwire.pipeline.schemas import OF_CAPTURES, arrow_schema_of
 from kwire.pipeline.tables.pairing import Positions
-from kwire.pipeline.typed import message_columns
 
 MEMORY = "1GB"
 """Of DuckDB. What a query needs beyond it is in a temporary folder meanwhile."""
@@ -89,21 +87,6 @@ def _interrupted_by_signals(connection: duckdb.DuckDBPyConnection) -> Iterator[N
         raise
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def table_columns() -> tuple[list[str], list[tuple[str, str, str, str]]]:
-    """Return a row for every column of every table; messages of one table share a row."""
-    rows = []
-    typed = {field.name for field in message_columns()}
-    with open_query("show tables") as asked:
-        for table in asked.tables:
-            docs = {field.name: doc_of(field) for field in [*TABLES[table], CLUSTER_ID]}
-            for name, kind in asked.columns_of(table).items():
-                if name not in typed:
-                    rows.append((table, name, kind, docs[name]))
-    sides = "fetch_request, fetch_response, vote_request, …"
-    rows.append(("messages", sides, "STRUCT", "the message where it is one of the quorum's APIs"))
-    return ["table", "column", "type", "meaning"], rows
 
 
 class CaptureQuery:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import re
 import sys
-from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -27,18 +23,17 @@ NEEDED = {"duckdb", "pyarrow", "numpy", "fsspec", "dpkt"}
 
 @reads_options
 def query(
-    words: list[str] = argument(
-        metavar="FILE...",
-        help="Captures, packets (.pcap, .pcapng), folders of them; then a query in DuckDB's SQL.",
+    captures: list[str] = argument(
+        metavar="FILE...", help="Captures, packets (.pcap, .pcapng), folders of them."
     ),
+    sql: str = argument(metavar="QUERY", help="In DuckDB's SQL."),
     *,
     top: int = option(default=100, min=1, metavar="N", help="Rows that a table on a screen shows."),
     as_json: bool = flag("--json", help="Print a JSON object a row, a line each."),
-    as_csv: bool = flag("--csv", help="Print CSV, with a line of names."),
 ) -> None:
     """Ask captures in SQL, without tables and Spark. Needs `pip install 'kwire[query]'`.
 
-    The rows are those of kwire pipeline ingest. Without QUERY their columns are listed.
+    The rows are those of kwire pipeline ingest. "describe calls" lists the columns of a table.
     calls: an RPC a row. at, node_id, client, client_id, api, api_version, outcome, latency_ms,
     max_wait_ms (of a fetch, which may wait), request_size, response_size, topics, error, errors.
     frames: a request, response or notice a row. kind, status, error, size, copied, notice, text.
@@ -53,7 +48,7 @@ def query(
       from calls where api = 'Fetch' order by latency_ms desc limit 10"
     kwire capture query captures/ "select api, client_id, error, count(*) from calls
       where error is not null group by all order by 4 desc"
-    kwire capture query night.avro --csv "select client_id, api, min(api_version),
+    kwire capture query night.avro "select client_id, api, min(api_version),
       max(api_version), count(*) from calls group by all order by 1, 2"
     kwire capture query night.avro --json "select body->>'$.transactional_id' as id, count(*)
       from messages where api = 'InitProducerId' and kind = 'REQUEST' group by all"
@@ -61,40 +56,21 @@ def query(
     from kwire.cli.screen import screen
     from kwire.extras import importing_any
 
-    if as_json and as_csv:
-        raise WrongUsage("give --json or --csv, not both.")
-    paths, sql = _paths_and_query(words)
-    printed = partial(_print, top=top, as_json=as_json, as_csv=as_csv)
+    if "-" in captures:
+        raise WrongUsage("a query may read its files twice: kwire capture import - makes one.")
     with importing_any(NEEDED, "query", "kwire capture query needs DuckDB and pyarrow"):
         from kwire.pipeline.capture_rows import CaptureRows, capture_files
-        from kwire.pipeline.query import open_query, table_columns
-    files = capture_files(paths)
-    if sql is None:
-        found = table_columns()
-        _print(*found, top=len(found[1]), as_json=as_json, as_csv=as_csv)
-        return
+        from kwire.pipeline.query import open_query
+    files = capture_files(captures)
     with open_query(sql) as asked:
         with screen(stderr=True).status("reading") as status:
             capture = CaptureRows(files, asked.tables, lambda share: status.update(f"{share:.0%}"))
             asked.read(capture)
-        printed(*asked.answer())
+        _print(*asked.answer(), top=top, as_json=as_json)
     _print_unread(capture)
 
 
-def _paths_and_query(words: list[str]) -> tuple[list[str], str | None]:
-    """Return the files, and the query if the last word is one. Raises WrongUsage."""
-    *paths, last = words
-    is_file = Path(last).exists() or not re.search(r"\s", last)
-    if "-" in words:
-        raise WrongUsage("a query may read its files twice: kwire capture import - makes one.")
-    if not paths and not is_file:
-        raise WrongUsage("give a capture before the query.")
-    return (words, None) if is_file else (paths, last)
-
-
-def _print(
-    names: list[str], rows: Iterable[Sequence[Any]], *, top: int, as_json: bool, as_csv: bool
-) -> None:
+def _print(names: list[str], rows: Iterable[Sequence[Any]], *, top: int, as_json: bool) -> None:
     from kwire.cli.pipeline.rows import plain, print_table
     from kwire.cli.screen import screen
 
@@ -102,20 +78,8 @@ def _print(
         for row in rows:
             line = dict(zip(names, map(plain, row), strict=True))
             sys.stdout.write(json.dumps(json_numbers(line)) + "\n")
-    elif as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows([_csv_cell(value) for value in row] for row in rows)
     else:
         print_table(screen(), names, list(islice(rows, top + 1)), top)
-
-
-def _csv_cell(value: Any) -> Any:
-    """Return a value for CSV: lists and structs as JSON."""
-    from kwire.cli.pipeline.rows import plain
-
-    value = plain(value)
-    return json.dumps(value) if isinstance(value, dict | list) else value
 
 
 def _print_unread(capture: CaptureRows) -> None:
