@@ -52,15 +52,6 @@ class EvenSample(Generic[T]):
         return [kept[index * len(kept) // room] for index in range(room)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeptFlow:
-    """A flow of the page. is_slow: see SLOW. mark: of its kind, or None."""
-
-    flow: Flow
-    is_slow: bool
-    mark: str | None
-
-
 @dataclass(slots=True)
 class Collected:
     """Flows and marks, in the order of the captures until they are asked for.
@@ -74,8 +65,8 @@ class Collected:
     losses: list[str] = field(default_factory=list)
     caused: dict[Flow, list[str]] = field(default_factory=dict)
     marks: EvenSample[TraceMark] = field(default_factory=lambda: EvenSample(MARKS))
-    _telling: EvenSample[KeptFlow] = field(init=False)
-    _others: EvenSample[KeptFlow] = field(init=False)
+    _telling: EvenSample[Flow] = field(init=False)
+    _others: EvenSample[Flow] = field(init=False)
     _times: array[float] = field(default_factory=lambda: array("d"))
     _finder: MarkFinder = field(default_factory=MarkFinder)
 
@@ -99,32 +90,30 @@ class Collected:
     def _add_flow(self, decoded: DecodedFlow) -> None:
         flow = decoded.flow
         self._times.append(flow.at)
-        kind, slow = self._finder.kind(decoded), is_slow(decoded)
-        unanswered = flow.outcome in (Outcome.LOST, Outcome.PENDING)
+        kind = self._finder.kind(decoded)
         telling = {
             "errors": bool(decoded.failures),
-            "slow": slow,
-            "unanswered": unanswered,
+            "slow": is_slow(decoded),
+            "unanswered": flow.outcome in (Outcome.LOST, Outcome.PENDING),
             "problems": bool(decoded.problems),
         }
         self.totals.update(name for name, holds in telling.items() if holds)
         self.totals["flows"] += 1
         if kind is not None:
             self.marks.add(TraceMark(at=flow.at, kind=kind, text=summarize(decoded), flow=flow))
-        kept = KeptFlow(flow, slow, kind)
-        (self._telling if kind or any(telling.values()) else self._others).add(kept)
+        (self._telling if kind or any(telling.values()) else self._others).add(flow)
 
-    def flows(self) -> list[tuple[int, KeptFlow]]:
+    def flows(self) -> list[tuple[int, Flow]]:
         """Return the kept flows with their numbers, by the time of their requests.
 
         Flows are numbered from 1 on, by that time, those that are left out as well.
         """
         telling = self._telling.thinned(self.room)
         others = self._others.thinned(self.room - len(telling))
-        flows = sorted((*telling, *others), key=lambda kept: kept.flow.at)
+        flows = sorted((*telling, *others), key=lambda flow: flow.at)
         times, numbers, last = sorted(self._times), [], 0
-        for kept in flows:
-            last = max(last + 1, bisect_left(times, kept.flow.at) + 1)
+        for flow in flows:
+            last = max(last + 1, bisect_left(times, flow.at) + 1)
             numbers.append(last)
         return list(zip(numbers, flows, strict=True))
 

@@ -7,7 +7,6 @@ and need little room when compressed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from kwire.error_codes import ErrorCode
@@ -25,24 +24,16 @@ from kwire.trace.schemas import schemas
 _SPARSE = ("inner", "records", "cuts", "own", "problems", "notes")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """The content of a page. data: for JSON. frames: the bytes of all frames, behind each other."""
-
-    data: dict[str, Any]
-    frames: bytes
-
-
 def make_document(
     collected: Collected, read_records: ReadRecords, title: str, *, shared: bool = False
-) -> Document:
-    """Return the content of a page. shared: names were taken out."""
+) -> tuple[dict[str, Any], bytes]:
+    """Return the content of a page for JSON, and the bytes of all frames. shared: without names."""
     flows = collected.flows()
     marks = sorted(collected.marks.thinned(collected.marks.room), key=lambda mark: mark.at)
-    times = [kept.flow.at for _, kept in flows[:1]] + [mark.at for mark in marks[:1]]
+    times = [flow.at for _, flow in flows[:1]] + [mark.at for mark in marks[:1]]
     rows = FlowRows(read_records, min(times, default=0.0))
     columns = _columns([rows.row(index, *numbered) for index, numbered in enumerate(flows)])
-    indexes = {kept.flow: index for index, (_, kept) in enumerate(flows)}
+    indexes = {flow: index for index, (_, flow) in enumerate(flows)}
     columns["chain"] = rows.chains.found()
     columns["caused"] = {
         indexes[flow]: texts for flow, texts in collected.caused.items() if flow in indexes
@@ -68,7 +59,7 @@ def make_document(
         "schemas": schemas(rows.keys),
         "paths": field_paths(),
     }
-    return Document(data, b"".join(_placed(rows, columns)))
+    return data, b"".join(_placed(rows, columns))
 
 
 def _placed(rows: FlowRows, columns: dict[str, Any]) -> Iterator[bytes]:

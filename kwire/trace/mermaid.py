@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kwire.proxy.flows.decoded import DecodedFlow
+from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.match_target import MatchTarget
-from kwire.trace.collected import KeptFlow
 from kwire.trace.related import TraceLanes
 
 TEXT = 80
 """Characters of a line; diagrams become as wide as their longest one."""
 
 
-def sequence(flows: list[tuple[int, KeptFlow]]) -> Iterator[str]:
+def sequence(flows: list[tuple[int, Flow]]) -> Iterator[str]:
     """Yield the lines of a diagram of numbered flows, in the order of their times."""
     lanes, arrows = TraceLanes(), []
-    for number, kept in flows:
-        decoded = DecodedFlow(kept.flow)
-        client = lanes.client(kept.flow, MatchTarget.of_flow(decoded).peer)
-        arrows += list(_arrows(number, decoded, client, lanes.node(kept.flow)))
+    for number, flow in flows:
+        decoded = DecodedFlow(flow)
+        client = lanes.client(flow, MatchTarget.of_flow(decoded).peer)
+        arrows += list(_arrows(number, decoded, client, lanes.node(flow)))
     yield "sequenceDiagram"
     for index, (name, _) in enumerate(lanes.named()):
         yield f"    participant p{index} as {_escaped(name)}"

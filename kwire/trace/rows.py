@@ -21,7 +21,7 @@ from kwire.proxy.flows.summary import summarize
 from kwire.proxy.flows.text import printable
 from kwire.proxy.flows.tree import ReadRecords, Tree
 from kwire.proxy.flows.walk import RECORDS_FIELDS, RouteStep, along, route
-from kwire.trace.collected import KeptFlow
+from kwire.trace.collected import is_slow
 from kwire.trace.related import Chains, TraceLanes, topic_names
 
 RECORDS_KEPT = 64
@@ -55,9 +55,9 @@ class FlowRows:
     trees: list[Any] = field(default_factory=list)
     _known_records: dict[bytes, int] = field(default_factory=dict)
 
-    def row(self, index: int, number: int, kept: KeptFlow) -> dict[str, Any]:
+    def row(self, index: int, number: int, flow: Flow) -> dict[str, Any]:
         """Return the values of a flow by the names of their columns."""
-        flow = masked(kept.flow)
+        flow = masked(flow)
         decoded = DecodedFlow(flow)
         target = MatchTarget.of_flow(decoded)
         self.chains.add(index, decoded)
@@ -65,7 +65,7 @@ class FlowRows:
         connection, peer = flow.connection, target.peer
         self.keys |= {layer.flow.key for layer in target.layers}
         latency = flow.latency
-        row = {
+        return {
             "n": number,
             "at": round((flow.at - self.begin) * MICROS),
             "lat": -1 if latency is None else max(round(latency * NANOS), 0),
@@ -84,12 +84,11 @@ class FlowRows:
             "size": target.size,
             "out": OUTCOMES.index(flow.outcome),
             "sum": _number(self.strings, summarize(decoded)),
-            "slow": int(kept.is_slow),
+            "slow": int(is_slow(decoded)),
             **{name: self._set(target, name) for name in _SETS},
             **self._frames(index, flow, decoded),
-            **_beside(decoded, target),
+            **_beside(decoded),
         }
-        return row
 
     def _set(self, target: MatchTarget, name: str) -> int:
         """Return the number of a set, -1 where reading the message would take too long."""
@@ -152,7 +151,7 @@ def shortened(frame: bytes, values: Iterable[bytes]) -> tuple[bytes, list[list[i
     return b"".join((*kept, frame[end:])), cuts
 
 
-def _beside(decoded: DecodedFlow, target: MatchTarget) -> dict[str, Any]:
+def _beside(decoded: DecodedFlow) -> dict[str, Any]:
     """Return what few flows have."""
     flow, inner = decoded.flow, decoded.envelope
     asked = decoded.request_as(EnvelopeRequest)

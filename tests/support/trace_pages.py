@@ -87,7 +87,7 @@ def collect(events: Iterable[Event], **options: Any) -> Collected:
 def open_trace(chrome: Chrome, folder: Path, collected: Collected, address: str = "") -> None:
     """Make a page and open it; return when it is there, without errors in the console."""
     path = folder / "trace.html"
-    path.write_bytes(page_of(make_document(collected, record_trees, "a trace")))
+    path.write_bytes(page_of(*make_document(collected, record_trees, "a trace")))
     chrome.get(f"{path.as_uri()}{address}")
     ready = "return document.documentElement.dataset.ready"
     WebDriverWait(chrome, 20).until(lambda _: chrome.execute_script(ready))

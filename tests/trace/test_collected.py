@@ -21,7 +21,7 @@ def plain(number: int, latency: float = 0.001) -> Flow:
 
 def test_all_flows_are_kept_and_numbered_by_time() -> None:
     collected = collect(plain(number) for number in (3, 1, 2))
-    assert [(number, kept.flow.at % 10) for number, kept in collected.flows()] == [
+    assert [(number, flow.at % 10) for number, flow in collected.flows()] == [
         (1, 1.0),
         (2, 2.0),
         (3, 3.0),
@@ -41,7 +41,7 @@ def test_errors_slow_calls_and_marks_stay_where_others_are_left_out() -> None:
     numbers = [number for number, _ in flows]
     assert len(flows) == 50
     assert {number - 1 for number in numbers} >= set(telling)
-    assert all(kept.flow.correlation_id == number - 1 for number, kept in flows)
+    assert all(flow.correlation_id == number - 1 for number, flow in flows)
     # The others are evenly spaced.
     assert max(after - before for before, after in pairwise(numbers)) < 45
     assert collected.notes(50) == [

@@ -113,7 +113,7 @@ def flows() -> Iterator[Flow]:
 
 def test_the_page_matches_the_same_flows(chromium: Chrome, tmp_path: Path) -> None:
     collected = collect(flows())
-    kept = [kept.flow for _, kept in collected.flows()]
+    kept = [flow for _, flow in collected.flows()]
     open_trace(chromium, tmp_path, collected)
     found = chromium.execute_script(MATCHES, EXPRESSIONS, len(kept))
     wrong, untelling = [], []

@@ -209,18 +209,18 @@ def test_an_empty_page_says_so(chromium: Chrome, tmp_path: Path) -> None:
 
 
 def test_a_page_that_would_be_too_long_has_fewer_flows(monkeypatch: pytest.MonkeyPatch) -> None:
-    long = len(page_of(make_document(collect([]), record_trees, "")))
+    long = len(page_of(*make_document(collect([]), record_trees, "")))
     monkeypatch.setattr(page, "LIMIT", long + 6000)
     collected = collect(
         metadata(number, client_id=f"{number * 7919:x}" * 9) for number in range(300)
     )
-    made, count = write_page(collected, lambda it: make_document(it, record_trees, ""))
+    made, count = write_page(collected, record_trees, "")
     assert len(made) <= long + 6000
     assert 20 < count < 250
 
 
 def test_the_page_allows_only_its_own_script_and_loads_nothing() -> None:
-    made = page_of(make_document(story(), record_trees, "<b>&\"'@STYLE@")).decode()
+    made = page_of(*make_document(story(), record_trees, "<b>&\"'@STYLE@")).decode()
     policy = re.search('Content-Security-Policy" content="([^"]*)"', made)
     assert policy is not None
     assert re.fullmatch(

@@ -65,6 +65,7 @@ def html(
     """
     from kwire.cli.capture.reading import CaptureReading
     from kwire.cli.screen import screen
+    from kwire.text.untrusted import harmless
     from kwire.trace.collected import Collected
 
     if (out is None) == (mermaid is None):
@@ -79,12 +80,15 @@ def html(
             captures=paths, times=times, selected=selected, on_damage=lambda it: damaged(str(it))
         )
         _collect(collected, reading, log, share=share)
+    for loss in collected.losses:
+        typer.secho(harmless(loss), fg="yellow", err=True)
+    if not collected.totals:
+        raise CommandFailed("there is no event in these captures, or none of the selected ones")
     if numbers is not None:
         _draw(collected, *numbers)
     elif out is not None:
         _write(collected, out, captures, share=share)
     if collected.losses:
-        _warn(collected)
         raise typer.Exit(1)
 
 
@@ -158,24 +162,14 @@ def _collect(
         collected.add(event)
         if log is not None and isinstance(event, Flow) and isinstance(original, Flow):
             requests.add(DecodedFlow(original), event)
-    if not collected.totals:
-        _warn(collected)
-        raise CommandFailed("there is no event in these captures, or none of the selected ones")
-    if log is not None:
+    if log is not None and collected.totals:
         add_changes(collected, log, requests, names=not share)
-
-
-def _warn(collected: Collected) -> None:
-    from kwire.text.untrusted import harmless
-
-    for loss in collected.losses:
-        typer.secho(harmless(loss), fg="yellow", err=True)
 
 
 def _draw(collected: Collected, first: int, last: int) -> None:
     from kwire.trace.mermaid import sequence
 
-    flows = [(number, kept) for number, kept in collected.flows() if first <= number <= last]
+    flows = [each for each in collected.flows() if first <= each[0] <= last]
     if not flows:
         raise CommandFailed(f"there is no flow of these numbers: 1 to {collected.totals['flows']}")
     for line in sequence(flows):
@@ -185,20 +179,14 @@ def _draw(collected: Collected, first: int, last: int) -> None:
 def _write(collected: Collected, out: Path, captures: list[Path], *, share: bool) -> None:
     from kwire.cli.flows.record_tree import record_trees
     from kwire.permissions import replace_private
-    from kwire.trace.document import Document, make_document
     from kwire.trace.page import write_page
 
     title = "A trace" if share else ", ".join(path.name for path in captures)
-    given = "|".join(re.escape(str(path)) for path in captures)
-
-    def document(collected: Collected) -> Document:
-        made = make_document(collected, record_trees, title, shared=share)
-        if share:  # names of files may tell as much as those of topics
-            says = [re.sub(f"(?:{given})(?:/[^,]*)?", "a file", said) for said in made.data["says"]]
-            made.data["says"] = says
-        return made
-
-    page, count = write_page(collected, document)
+    if share:  # names of files may tell as much as those of topics
+        given = "|".join(re.escape(str(path)) for path in captures)
+        hide = re.compile(f"(?:{given})(?:/[^,]*)?")
+        collected.losses = [hide.sub("a file", loss) for loss in collected.losses]
+    page, count = write_page(collected, record_trees, title, shared=share)
     replace_private(out, page)
     total = collected.totals["flows"]
     part = "" if count == total else f" of {total:,}"

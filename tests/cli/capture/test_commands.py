@@ -64,8 +64,8 @@ def test_a_recording_that_stopped_is_a_failure_in_the_end(
 
 def test_a_recording_that_goes_on_is_named(kwire: Command, capture: Path) -> None:
     capture.rename(capture.with_name(f".{capture.name}.part"))
-    for words in (["info"], ["cat"], ["query"]):
-        run = kwire("capture", *words, str(capture))
+    for command, *query in (["info"], ["cat"], ["query", "from calls"]):
+        run = kwire("capture", command, str(capture), *query)
         assert run.code == 1
         assert (
             f"{capture} is still being written, or was left over: read {capture.parent}" in run.err
