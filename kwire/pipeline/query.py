@@ -123,11 +123,6 @@ class CaptureQuery:
         known = pa.table([[*capture.clusters], [*capture.clusters.values()]], ["capture", "id"])
         self._insert("clusters", known.cast(pa.schema([("capture", "string"), ("id", "string")])))
 
-    def columns_of(self, table: str) -> dict[str, str]:
-        """Return the types of the columns of a table by their names; all structs are STRUCT."""
-        described = self._connection.execute(f"describe {table}").fetchall()
-        return {name: re.sub(r"\(.*\)", "", kind) for name, kind, *_ in described}
-
     def answer(self) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Return the names of the columns, and the rows as they are made. Raises WrongQuery."""
         with self._errors():
@@ -164,7 +159,7 @@ class CaptureQuery:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Raise WrongQuery for an error of DuckDB: its message, with the columns that there are."""
+        """Raise WrongQuery for an error of DuckDB: its message, with what could be meant."""
         try:
             yield
         except duckdb.Error as error:
@@ -177,8 +172,7 @@ class CaptureQuery:
         if isinstance(error, duckdb.ParserException):
             hint = 'quote reserved names ("at", "check", "end", "offset"), or write calls.at'
         elif isinstance(error, duckdb.BinderException) and "column" in first:
-            columns = ((name, self.columns_of(name)) for name in self.tables)
-            hint = "; ".join(f"{name} has {', '.join(each)}" for name, each in columns)
+            hint = f'"describe {self.tables[0]}" lists the columns'
         elif first.startswith("Table"):
             hint = f"the tables are {', '.join(OF_CAPTURES)}"
         return f"{first.rstrip('!. ')}: {hint}." if hint else f"{first.rstrip('!. ')}."

@@ -135,7 +135,7 @@ def test_rows_that_exceed_the_memory_are_on_disk_and_are_removed(
 @pytest.mark.parametrize(
     ("sql", "sentence"),
     [
-        ("select nope from quorum", 'column "nope" not found in FROM clause: quorum has at, sourc'),
+        ("select nope from quorum", 'column "nope" not found in FROM clause: "describe quorum" '),
         ("select 1 from nights", "the tables are frames, calls, messages, quorum, verdicts."),
         ("select at from calls", 'quote reserved names ("at", "check", "end", "offset")'),
         ("drop table calls", "this is no query, or several"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import typer
@@ -68,8 +69,11 @@ class CaptureReading:
 
     def records(self) -> Iterator[CaptureRecord]:
         """Yield the records of all events, one by one."""
-        for group in self.groups():
-            yield from group
+        return chain.from_iterable(self.groups())
+
+    def flows(self) -> Iterator[Flow]:
+        """Yield the flows."""
+        return (event for event in events(self.records()) if isinstance(event, Flow))
 
     def copy(self, display: Display, target: Path) -> None:
         """Write the flows that would be shown, and the notices, to another capture."""

@@ -50,7 +50,8 @@ def spans(
     reading = CaptureReading(captures=captures, times=times, selected=expression(view))
     made, sent = Spans(), 0
     with screen(stderr=True).status("sending spans") as status:
-        for batch in _batches(_spans(reading, made), BATCH):
+        waiting = _spans(reading, made)
+        while batch := list(islice(waiting, BATCH)):
             if not collector.send(batch):
                 raise CommandFailed(
                     f"{otlp} takes no spans: {collector.failed}; {sent} were sent before"
@@ -65,15 +66,8 @@ def spans(
 
 
 def _spans(reading: CaptureReading, made: Spans) -> Iterator[RpcSpan]:
-    from kwire.proxy import DecodedFlow, Flow
-    from kwire.proxy.capture.records import events
+    from kwire.proxy import DecodedFlow
 
-    for flow in events(reading.records()):
-        if isinstance(flow, Flow):
-            yield from made.add(DecodedFlow(flow))
+    for flow in reading.flows():
+        yield from made.add(DecodedFlow(flow))
     yield from made.rest()
-
-
-def _batches(spans: Iterator[RpcSpan], size: int) -> Iterator[list[RpcSpan]]:
-    while batch := list(islice(spans, size)):
-        yield batch

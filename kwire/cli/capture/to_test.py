@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +59,7 @@ def to_test(
     """
     from kwire.cli.capture.reading import CaptureReading
     from kwire.proxy.capture.replay.reduction import without_repeats
+    from kwire.testing.recorded_test import write_test
 
     if execute and minimise:
         raise WrongUsage("--minimise COMMAND runs the client itself: omit --exec.")
@@ -71,10 +70,10 @@ def to_test(
     reading = CaptureReading(captures=captures, times=times, selected=expression(view))
     chosen = _flows(reading)
     flows = without_repeats(sorted(chosen, key=lambda flow: flow.at))
-    making = _Making(flows, len(chosen), path, timeout, as_json, command=command)
+    making = _Making(flows, len(chosen), path, timeout, as_json)
     if minimise:
         making.minimise(minimise)
-    making.write()
+    write_test(making.flows, path, command=command, fault=making.fault, timeout=making.timeout)
     if execute:
         making.prove(execute)
     making.report()
@@ -102,15 +101,11 @@ def _check_path(path: Path, captures: list[Path]) -> None:
 
 def _flows(reading: CaptureReading) -> list[Flow]:
     """Return the flows that can answer a client."""
-    from kwire.proxy import Flow
-    from kwire.proxy.capture.records import events
     from kwire.proxy.capture.replay.answers import is_usable
     from kwire.proxy.flows.peers import NODE_APIS
 
     chosen, unusable = [], 0
-    for flow in events(record for group in reading.groups() for record in group):
-        if not isinstance(flow, Flow):
-            continue
+    for flow in reading.flows():
         is_nodes = flow.connection.peer is not None or flow.key in NODE_APIS
         if is_nodes and reading.selected is None:
             continue
@@ -140,7 +135,6 @@ class _Making:
     path: Path
     timeout: float
     as_json: bool
-    command: str | None = None
     fault: str = ""
     problem: str = ""
     runs: int = 0
@@ -148,6 +142,7 @@ class _Making:
 
     def minimise(self, command: str) -> None:
         """Keep the fewest flows with which a client fails; those so far after Ctrl-C."""
+        from kwire.cli.screen import screen
         from kwire.proxy.capture.replay.reduction import reduced
         from kwire.testing.recording import same_fault
 
@@ -161,17 +156,19 @@ class _Making:
         usual = (time.monotonic() - began) * _SLOWER + _MORE
         if not self.fault.startswith("no end"):
             self.timeout = round(min(self.timeout, max(usual, 5.0)))
-        with self._progress() as show:
+        console = screen(stderr=True)
+        with console.status("the first run") as status:
 
             def fails(fewer: list[Flow]) -> bool:
-                show(f"run {self.runs + 1}: {len(fewer)} of {self.recorded} requests", False)
+                status.update(f"run {self.runs + 1}: {len(fewer)} of {self.recorded} requests")
                 return same_fault(self._run(command, fewer), self.fault)
 
             try:
                 for fewer in reduced(self.flows, fails):
                     self.flows = fewer
-                    text = f"{len(fewer)} of {self.recorded} requests are enough"
-                    show(f"run {self.runs}: {text}", True)
+                    if not console.is_terminal:
+                        enough = f"{len(fewer)} of {self.recorded} requests are enough"
+                        typer.echo(f"run {self.runs}: {enough}", err=True)
             except KeyboardInterrupt:
                 self.is_stopped = True
 
@@ -185,14 +182,6 @@ class _Making:
                 recording.check()
             except AssertionError as error:
                 self.problem = str(error)
-
-    def write(self) -> None:
-        """Write the test and its capture."""
-        from kwire.testing.recorded_test import write_test
-
-        write_test(
-            self.flows, self.path, command=self.command, fault=self.fault, timeout=self.timeout
-        )
 
     def report(self) -> None:
         """Print what was made, and exit: with 1 if the client did otherwise, 130 after Ctrl-C."""
@@ -235,15 +224,3 @@ class _Making:
                 " {bootstrap} where it takes an address, or let it read KWIRE_BOOTSTRAP"
             )
         return fault
-
-    @contextmanager
-    def _progress(self) -> Iterator[Callable[[str, bool], None]]:
-        """Show runs on a terminal, and elsewhere each that left something out."""
-        from kwire.cli.screen import screen
-
-        console = screen(stderr=True)
-        if not console.is_terminal:
-            yield lambda text, kept: typer.echo(text, err=True) if kept else None
-            return
-        with console.status("the first run") as status:
-            yield lambda text, kept: status.update(text)
