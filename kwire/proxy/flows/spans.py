@@ -125,13 +125,14 @@ class Spans:
         attributes = _attributes(flow, target)
         if errors:
             attributes["error.type"] = errors[0]
+        start = round(flow.at * 1e6)  # microseconds: of the proxy the same as of its recording
         return RpcSpan(
             name=flow.api,
             ids=ids,
             parent=parent,
             node=_node(flow),
-            start=round(flow.at * 1e6) * 1000,
-            end=round(_end(flow) * 1e6) * 1000,
+            start=start * 1000,
+            end=(start + round((flow.latency or 0.0) * 1e6)) * 1000,
             attributes=attributes,
             error=", ".join(errors[:5]),
             links=tuple(self._links(decoded, target, ids)),

@@ -197,3 +197,13 @@ def test_a_request_without_an_answer_is_an_error_and_one_without_a_time_has_no_s
     made = Spans()
     assert list(made.add(DecodedFlow(flow(HeartbeatRequest(), HeartbeatResponse(), 4)))) == []
     assert made.untimed == 1
+
+
+def test_a_recording_ends_a_span_at_the_moment_that_the_proxy_did() -> None:
+    beat = [rpc(HeartbeatRequest(), HeartbeatResponse(), 4, at, 0.1) for at in (4.0, 4.0)]
+    times = []
+    for one, at in zip(beat, (0.0, 0.45e-6), strict=True):
+        one.at = 1_000_000.0 + at  # a recording has whole microseconds
+        one.asked, one.answered = 1.0, 1.0 + 0.3e-6
+        times += [(span.start, span.end) for span in spans([one])]
+    assert times[0] == times[1]
