@@ -10,13 +10,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from kwire.capture.editing import write_events
-from kwire.messages.a18_api_versions import ApiVersionsRequest
 from kwire.proxy.capture.records import event_records
-from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.flow import Flow
 from kwire.text.ids import uuid_text
-
-_SOFTWARE = re.compile(r"[\w.+-]{1,40}")
 
 _TEST = '''"""{subject}."""
 
@@ -36,8 +32,8 @@ def {name}({parameter}) -> None:
 
 def write_test(
     flows: Sequence[Flow], path: Path, *, command: str | None, fault: str, timeout: float
-) -> Path:
-    """Write a test, and beside it the capture that it reads; return the path of the capture.
+) -> None:
+    """Write a test, and beside it the capture that it reads.
 
     command: of the client, with `{bootstrap}`; None if the fixture `kwire_client` has it. fault: by
     which the client is not to fail; empty if it has to do as recorded. Secrets in the flows are
@@ -47,9 +43,11 @@ def write_test(
     write_events(
         (list(event_records(flow, number, recording)) for number, flow in enumerate(flows)), capture
     )
+    day = datetime.fromtimestamp(flows[0].at, UTC).date()
+    count = "1 request" if len(flows) == 1 else f"{len(flows)} requests"
     constants = [("CLIENT", command), ("FAULT", fault)]
     text = _TEST.format(
-        subject=_subject(flows, capture.name),
+        subject=f"A client against {count} of {day} in {capture.name}",
         constants="".join(f"{name} = {_literal(value)}\n" for name, value in constants if value),
         name=re.sub(r"\W", "_", path.stem),
         parameter="" if command else "kwire_client: str",
@@ -58,24 +56,6 @@ def write_test(
         check="check_fault(FAULT)" if fault else "check()",
     )
     path.write_text(text, encoding="utf-8")
-    return capture
-
-
-def _subject(flows: Sequence[Flow], capture: str) -> str:
-    software = next((name for flow in flows if (name := _software(flow))), "A client")
-    day = datetime.fromtimestamp(flows[0].at, UTC).date()
-    count = "1 request" if len(flows) == 1 else f"{len(flows)} requests"
-    return f"{software} against {count} of {day} in {capture}"
-
-
-def _software(flow: Flow) -> str:
-    """Return the name and version of the client, if this request says them and they are plain."""
-    request = DecodedFlow(flow).request_as(ApiVersionsRequest)
-    if request is None:
-        return ""
-    name, version = request.client_software_name, request.client_software_version
-    plain = _SOFTWARE.fullmatch(name) and _SOFTWARE.fullmatch(version)
-    return f"{name} {version}" if plain else ""
 
 
 def _literal(text: str) -> str:

@@ -1,6 +1,5 @@
 /* The page: what is chosen, its details, the filter, keys, and the address behind `#`. */
 
-const STEPS_OF = Object.fromEntries(SIGNS.map(([name, , , holds]) => [name, holds]));
 let FRAMES = null;
 
 async function unpack(id) {
@@ -138,7 +137,7 @@ function showDetails(i) {
   const f = TRACE.flows, title = `RPC ${f.n[i]}: ${nameOf(i)}`;
   const iso = new Date(Math.floor((TRACE.begin + f.at[i]) / 1000)).toISOString();
   const codes = setOf("errors", i) ?? [], harm = (list) => (list ?? []).map(harmless);
-  const signs = signsOf(i).map(([name, glyph, what]) => `${glyph} ${what}`).join(", ");
+  const signs = signsOf(i).map(([, glyph, what]) => `${glyph} ${what}`).join(", ");
   $("details").replaceChildren(
     element("h2", {}, element("a", { href: addressOf(i), textContent: title })),
     element("p", { textContent: summaryOf(i) }),
@@ -148,7 +147,7 @@ function showDetails(i) {
       ["from, to", `${endsOf(i)}, connection ${f.conn[i]} of ${TRACE.strings[f.address[i]]}`],
       ["client id", harmless(TRACE.strings[f.client[i]] ?? "null")],
       ["outcome", [TRACE.outcomes[f.out[i]], duration(f.lat[i])].filter(Boolean).join(" after ")],
-      ["errors", element("span", { className: "error", textContent: codes.map(codeName).join(", ") }).textContent],
+      ["errors", codes.map(codeName).join(", ")],
       ["problems", harm(f.problems[i])],
       ["notes", harm(f.notes[i])],
       ["caused", harm(f.caused[i])],

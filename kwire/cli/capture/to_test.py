@@ -146,18 +146,18 @@ class _Making:
         from kwire.proxy.capture.replay.reduction import reduced
         from kwire.testing.recording import same_fault
 
-        began = time.monotonic()
-        self.fault = self._run(command, self.flows)
-        if not self.fault:
-            raise CommandFailed(
-                "the client does not fail if it is answered from this recording: there is nothing"
-                " to minimise"
-            )
-        usual = (time.monotonic() - began) * _SLOWER + _MORE
-        if not self.fault.startswith("no end"):
-            self.timeout = round(min(self.timeout, max(usual, 5.0)))
         console = screen(stderr=True)
         with console.status("the first run") as status:
+            began = time.monotonic()
+            self.fault = self._run(command, self.flows)
+            if not self.fault:
+                raise CommandFailed(
+                    "the client does not fail if it is answered from this recording: there is"
+                    " nothing to minimise"
+                )
+            usual = (time.monotonic() - began) * _SLOWER + _MORE
+            if not self.fault.startswith("no end"):
+                self.timeout = round(min(self.timeout, max(usual, 5.0)))
 
             def fails(fewer: list[Flow]) -> bool:
                 status.update(f"run {self.runs + 1}: {len(fewer)} of {self.recorded} requests")

@@ -95,7 +95,7 @@ def test_its_client_stands_in_it_and_is_seen_to_pass(kwire: Command, tmp_path: P
         "the client did not send ApiVersions v3, which was recorded"
     )
     text = path.read_text(encoding="utf-8")
-    assert text.startswith('"""rust-rdkafka 0.36 against 2 requests of ')
+    assert text.startswith('"""A client against 2 requests of ')
     (written,) = re.findall(r"^CLIENT = (.*)$", text, re.MULTILINE)
     assert ast.literal_eval(written) == client(2)
     checks = [["ruff", "check", "--isolated"], ["ruff", "format", "--isolated", "--check"]]
