@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from kwire.capture import CaptureRecord, Damage
@@ -70,23 +70,19 @@ class CausingRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Recorded:
-    """A recorded request. at, until: Unix seconds of the request and of its response.
+    """A recorded request, as the cause of what its content asks for.
 
-    outer: the flow itself, or the one with its envelope.
+    node_id: that was asked. until: Unix seconds of its response.
     """
 
-    flow: Flow
-    outer: Flow
-    principal: str | None
-    client: str
-    client_id: str | None
-    at: float
+    cause: CausingRequest
+    node_id: int | None
     until: float
     failed: bool
 
     def distance(self, at: float) -> float:
         """Return the seconds between the time of a record and this request."""
-        return max(self.at - at, at - self.until, 0.0)
+        return max(self.cause.at - at, at - self.until, 0.0)
 
 
 @dataclass(slots=True)
@@ -158,7 +154,7 @@ class RecordedRequests:
         for path in self._paths(change.entry.path):
             for claim, recorded in self._by_path.get(path, ()):
                 if recorded.distance(at) <= TOLERANCE and claim.explains(change.entry):
-                    elsewhere = recorded.flow.connection.node_id != change.place.leader_id
+                    elsewhere = recorded.node_id != change.place.leader_id
                     rank = (not claim.is_exact, recorded.failed, elsewhere, recorded.distance(at))
                     found.append((rank, recorded))
         if found:
@@ -166,10 +162,10 @@ class RecordedRequests:
             (is_vague, failed, elsewhere, _), best = found[0]
             same = {id(other) for rank, other in found if rank[:3] == found[0][0][:3]}
             if is_vague or failed:
-                return _cause(best, Match.NAME)
+                return replace(best.cause, match=Match.NAME)
             if elsewhere:
-                return _cause(best, Match.ELSEWHERE)
-            return _cause(best, Match.SEVERAL if len(same) > 1 else Match.CONTENT)
+                return replace(best.cause, match=Match.ELSEWHERE)
+            return replace(best.cause, match=Match.SEVERAL if len(same) > 1 else Match.CONTENT)
         # 2.
         whole = path_of(whole_path(components(change.entry.path)))
         near = [
@@ -178,7 +174,7 @@ class RecordedRequests:
             if whole.startswith(root) and recorded.distance(at) <= TOLERANCE
         ]
         best_guess = min(near, key=lambda recorded: recorded.distance(at), default=None)
-        return None if best_guess is None else _cause(best_guess, Match.TIME)
+        return None if best_guess is None else replace(best_guess.cause, match=Match.TIME)
 
     def _paths(self, path: str) -> Iterator[str]:
         """Yield the whole path and those above it, of a topic by its name and by its id."""
@@ -195,19 +191,24 @@ def _recorded(outer: DecodedFlow, asked: DecodedFlow, shown: Flow | None) -> _Re
     flow = outer.flow
     envelope = outer.request_as(EnvelopeRequest)
     latency = flow.latency
-    return _Recorded(
-        flow=asked.flow,
-        outer=shown or flow,
+    cause = CausingRequest(
+        request=f"{asked.flow.api} v{asked.flow.version}",
         principal=(
             _logged_in(flow.connection, flow.asked)
             if envelope is None
             else principal_text(envelope.request_principal or b"")
         ),
+        client_id=asked.flow.client_id,
         client=(
             flow.connection.client if envelope is None else host_text(envelope.client_host_address)
         ),
-        client_id=asked.flow.client_id,
         at=flow.at,
+        match=Match.CONTENT,
+        flow=shown or flow,
+    )
+    return _Recorded(
+        cause=cause,
+        node_id=asked.flow.connection.node_id,
         until=flow.at + (UNANSWERED if latency is None else latency),
         failed=bool(outer.failures),
     )
@@ -235,16 +236,3 @@ def _logged_in(connection: ClientConnection, now: float) -> str | None:
     if login is None or login.identity is None or not login.is_in(now):
         return None
     return None if login.identity.user is None else f"User:{login.identity.user}"
-
-
-def _cause(recorded: _Recorded, match: Match) -> CausingRequest:
-    flow = recorded.flow
-    return CausingRequest(
-        request=f"{flow.api} v{flow.version}",
-        principal=recorded.principal,
-        client_id=recorded.client_id,
-        client=recorded.client,
-        at=recorded.at,
-        match=match,
-        flow=recorded.outer,
-    )

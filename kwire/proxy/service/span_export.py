@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from threading import Event as Signal
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -136,24 +137,20 @@ class SpanExport:
 
     def _run(self) -> None:
         while not self._ending.wait(_PAUSE):
-            self._drain()
-        self._drain()
-        self._send(list(self._spans.rest()))
+            self._send_all(self._waiting())
+        self._send_all(chain(self._waiting(), self._spans.rest()))
 
-    def _drain(self) -> None:
-        batch: list[RpcSpan] = []
+    def _waiting(self) -> Iterator[RpcSpan]:
         while self._queue:
             flow = self._queue.popleft()
             self._read += flow.weight
-            batch += self._spans.add(DecodedFlow(flow))
-            if len(batch) >= BATCH:
-                self._send(batch)
-                batch = []
-        self._send(batch)
+            yield from self._spans.add(DecodedFlow(flow))
+
+    def _send_all(self, spans: Iterator[RpcSpan]) -> None:
+        while batch := list(islice(spans, BATCH)):
+            self._send(batch)
 
     def _send(self, batch: list[RpcSpan]) -> None:
-        if not batch:
-            return
         if self._ending.is_set() and self._fails:
             self.lost += len(batch)
         elif self._collector.send(batch):
