@@ -108,9 +108,9 @@ def test_a_file_that_cannot_be_replaced_is_named_and_stays(tmp_path: Path) -> No
     assert failed.value.filename == str(missing)
     folder = tmp_path / "folder"
     folder.mkdir()
-    with pytest.raises(IsADirectoryError) as failed:
+    with pytest.raises(IsADirectoryError) as refused:
         replace_private(folder, b"page")
-    assert failed.value.filename == str(folder)
+    assert refused.value.filename == str(folder)
     assert list(tmp_path.iterdir()) == [folder]
 
 
