@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, TypeVar
 
 from kwire.codec.declaration import Group
-from kwire.codec.fields import StructClass
 from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.proxy.capture.redaction import is_plain, redacted
 from kwire.proxy.flows.decoded import DecodedFlow
@@ -20,7 +18,7 @@ from kwire.proxy.flows.principal import host_text, principal_text
 from kwire.proxy.flows.summary import summarize
 from kwire.proxy.flows.text import printable
 from kwire.proxy.flows.tree import ReadRecords, Tree
-from kwire.proxy.flows.walk import RECORDS_FIELDS, RouteStep, along, route
+from kwire.proxy.flows.walk import RECORDS_FIELDS, along, known_route
 from kwire.trace.collected import is_slow
 from kwire.trace.related import Chains, TraceLanes, topic_names
 
@@ -170,13 +168,12 @@ def _beside(decoded: DecodedFlow) -> dict[str, Any]:
 
 def _records_of(body: Group) -> list[bytes]:
     """Return the records that are not empty, in the order of the tree."""
-    steps = _records_route(type(body))
-    return [data for data in along(body, steps, lambda count: None) if data] if steps else []
+    steps = known_route(type(body), _is_records)
+    return [data for data in along(body, steps, lambda count: None) if data]
 
 
-@cache
-def _records_route(kind: StructClass) -> tuple[RouteStep, ...]:
-    return route(kind, lambda path: path.rpartition(".")[2] in RECORDS_FIELDS)
+def _is_records(path: str) -> bool:
+    return path.rpartition(".")[2] in RECORDS_FIELDS
 
 
 def _branches(trees: Iterable[Tree], room: list[int]) -> list[Any]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kwire.proxy.capture.packets.key_log import KeyLog
     from kwire.trace.collected import Collected
 
-_AVRO = b"Obj\x01"
 _RANGE = re.compile(r"(\d{1,9})(?:\.\.(\d{1,9}))?")
 
 DRAWN = 200
@@ -108,6 +107,7 @@ def _as_captures(
     collected: Collected,
 ) -> list[Path]:
     """Return captures for all files: packets become one, in a folder that the stack removes."""
+    from kwire.capture.schema import MAGIC
     from kwire.cli.capture.exchange import import_packets, packet_imports
     from kwire.cli.packet_input import PacketInput
 
@@ -118,7 +118,7 @@ def _as_captures(
             captures.append(path)
             continue
         with path.open("rb") as file:
-            (captures if file.read(len(_AVRO)) == _AVRO else packets).append(path)
+            (captures if file.read(len(MAGIC)) == MAGIC else packets).append(path)
     if packets:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="kwire-")))
         balances: list[tuple[str, Balance]] = []

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
-from kwire.codec.fields import ArrayOf, FieldType, Nullable, StructClass, StructOf
+from kwire.codec.fields import StructClass
 from kwire.errors import InvalidValue
 from kwire.messages.index import APIS
 from kwire.messages.registry import request, response
+from kwire.proxy.flows.walk import struct_in
 from kwire.text.untrusted import cut_repr
 
 COMPARED = 50
@@ -60,20 +61,8 @@ def field_paths() -> dict[int, list[str]]:
 
 def _paths(kind: StructClass, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for name, field in kind.fields.items():
-        inner = _struct(field.type)
+        inner = struct_in(field.type)
         if inner is None:
             yield (*above, name)
         else:
             yield from _paths(inner, (*above, name))
-
-
-def _struct(node: FieldType) -> StructClass | None:
-    """Return the struct that a field holds, one or many; None if it holds values."""
-    match node:
-        case Nullable():
-            return _struct(node.inner)
-        case ArrayOf():
-            return _struct(node.element)
-        case StructOf():
-            return node.cls
-    return None

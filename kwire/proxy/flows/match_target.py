@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 from kwire.codec.declaration import Group
@@ -14,7 +14,7 @@ from kwire.proxy.flows.decoded import DecodedFlow
 from kwire.proxy.flows.effort import Effort
 from kwire.proxy.flows.flow import Flow
 from kwire.proxy.flows.peers import node_of_request
-from kwire.proxy.flows.walk import RouteStep, along, route
+from kwire.proxy.flows.walk import RouteStep, along, known_route, route
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ class MatchTarget:
         """The error codes in the response."""
         if self.response is None:
             return frozenset()
-        codes = along(self.response, _error_route(self.response.__class__), self.effort.look)
+        codes = along(self.response, known_route(type(self.response), _is_error), self.effort.look)
         return frozenset(code for code in codes if code)
 
     @cached_property
@@ -104,6 +104,5 @@ def _field_route(kind: StructClass, root: str, path: str) -> tuple[RouteStep, ..
     return route(kind, lambda full: f".{root}.{full}".endswith(f".{path}"))
 
 
-@cache
-def _error_route(kind: StructClass) -> tuple[RouteStep, ...]:
-    return route(kind, lambda path: path.endswith("error_code"))
+def _is_error(path: str) -> bool:
+    return path.endswith("error_code")

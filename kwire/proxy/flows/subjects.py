@@ -7,13 +7,12 @@ topic's name. Members' assignments and records are opaque bytes and not looked i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from uuid import UUID
 
 from kwire.codec.declaration import Group
 from kwire.messages.a10_find_coordinator import FindCoordinatorRequest
 from kwire.messages.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
-from kwire.proxy.flows.walk import RouteStep, along, route
+from kwire.proxy.flows.walk import RouteStep, along, known_route
 from kwire.text.ids import uuid_text
 
 Look = Callable[[int], None]
@@ -28,8 +27,6 @@ _TOPIC_FIELDS = frozenset({"topic", "topic_name", "topic_id", "id"})
 _PARTITION_FIELDS = frozenset({"partition_index", "partition", "partition_id"})
 _PARTITIONS_FIELDS = frozenset({"partition_indexes", "partitions"})
 
-_route = cache(route)
-
 
 def groups(message: Group, look: Look) -> Iterator[str]:
     """Yield the ids of groups: consumer, share and streams groups, and those of Connect."""
@@ -43,7 +40,7 @@ def transactions(message: Group, look: Look) -> Iterator[str]:
 
 def _ids(message: Group, key_type: int, wanted: Callable[[str], bool], look: Look) -> Iterator[str]:
     """Yield ids in fields, or in the keys of this type whose coordinator is asked for."""
-    values = along(message, _route(type(message), wanted), look)
+    values = along(message, known_route(type(message), wanted), look)
     if isinstance(message, FindCoordinatorRequest) and message.key_type == key_type:
         values = iter((message.key, message.coordinator_keys))
     for value in values:
@@ -54,7 +51,7 @@ def _ids(message: Group, key_type: int, wanted: Callable[[str], bool], look: Loo
 
 def topics(message: Group, look: Look) -> Iterator[str]:
     """Yield names and ids of topics."""
-    for value in along(message, _route(type(message), _is_of_topic), look):
+    for value in along(message, known_route(type(message), _is_of_topic), look):
         yield from _names(value)
 
 
@@ -70,7 +67,7 @@ def _names(value: object) -> Iterator[str]:
 
 def partitions(message: Group, look: Look, topic: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield partitions as `orders-3`. topic: the names of the one around this struct."""
-    yield from _partitions(message, _route(type(message), _is_within_topic), look, topic)
+    yield from _partitions(message, known_route(type(message), _is_within_topic), look, topic)
 
 
 def _partitions(

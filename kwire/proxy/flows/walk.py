@@ -54,7 +54,7 @@ def route(
     """Return the way to all fields whose path, without indices, is wanted."""
     steps: list[RouteStep] = []
     for name, field in kind.fields.items():
-        inner = _struct(field.type)
+        inner = struct_in(field.type)
         path = f"{above}{name}"
         step = RouteStep(
             name, wanted(path), () if inner is None else route(inner, wanted, f"{path}.")
@@ -62,6 +62,10 @@ def route(
         if step.is_end or step.below:
             steps.append(step)
     return tuple(steps)
+
+
+known_route = cache(route)
+"""The same for a function of a module, looked for once in each kind of struct."""
 
 
 def along(group: Group, steps: tuple[RouteStep, ...], look: Callable[[int], None]) -> Iterator[Any]:
@@ -131,7 +135,7 @@ def _failing(cls: StructClass) -> tuple[tuple[str, bool, str | None], ...]:
     """Return the fields that are, or contain, error codes, and the message field beside each."""
     fields: list[tuple[str, bool, str | None]] = []
     for name, field in cls.fields.items():
-        inner = _struct(field.type)
+        inner = struct_in(field.type)
         message = name.replace("code", "message")
         if inner is not None:
             if _failing(inner):
@@ -141,7 +145,7 @@ def _failing(cls: StructClass) -> tuple[tuple[str, bool, str | None], ...]:
     return tuple(fields)
 
 
-def _struct(node: FieldType) -> StructClass | None:
+def struct_in(node: FieldType) -> StructClass | None:
     """Return the struct of a field, or of its elements."""
     while isinstance(node, Nullable | ArrayOf):
         node = node.inner if isinstance(node, Nullable) else node.element
