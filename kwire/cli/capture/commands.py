@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.capture.files import CAPTURES, files, print_damage
+from kwire.cli.capture.files import CAPTURES, files, print_warning
 from kwire.cli.flows.options import (
     AS_JSON,
     SHOW_SECRETS,
@@ -125,7 +125,7 @@ def repair(
 
     done = repair_capture(capture, out)
     for damage in done.damages:
-        print_damage(damage)
+        print_warning(damage)
     typer.echo(f"{done.records} records kept, {done.lost} bytes lost: {out or capture}")
 
 
@@ -135,4 +135,4 @@ def _print_facts(facts: CaptureFacts) -> None:
     for line in facts.lines():
         typer.echo(harmless(line))
     for damage in facts.damages:
-        print_damage(damage)
+        print_warning(damage)

@@ -34,11 +34,11 @@ def print_written(events: int, out: Path) -> None:
     typer.echo(f"{events} events written to {out}")
 
 
-def print_damage(damage: Damage) -> None:
-    """Print damage of a capture to stderr."""
+def print_warning(warning: Damage | str) -> None:
+    """Print damage of a capture, or another warning, to stderr."""
     from kwire.text.untrusted import harmless
 
-    typer.secho(harmless(str(damage)), fg="yellow", err=True)
+    typer.secho(harmless(str(warning)), fg="yellow", err=True)
 
 
 def records_of(paths: list[Path]) -> Iterator[CaptureRecord | Damage]:

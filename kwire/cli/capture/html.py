@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from kwire.cli.capture.files import print_warning
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import argument, flag, option, reads_options
@@ -64,7 +65,6 @@ def html(
     """
     from kwire.cli.capture.reading import CaptureReading
     from kwire.cli.screen import screen
-    from kwire.text.untrusted import harmless
     from kwire.trace.collected import Collected
 
     if (out is None) == (mermaid is None):
@@ -80,7 +80,7 @@ def html(
         )
         _collect(collected, reading, log, share=share)
     for loss in collected.losses:
-        typer.secho(harmless(loss), fg="yellow", err=True)
+        print_warning(loss)
     if not collected.totals:
         raise CommandFailed("there is no event in these captures, or none of the selected ones")
     if numbers is not None:

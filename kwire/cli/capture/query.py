@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from kwire.cli.capture.files import print_warning
 from kwire.cli.errors import WrongUsage
 from kwire.cli.options import argument, flag, option, reads_options
 from kwire.text.json_numbers import json_numbers
@@ -84,14 +85,12 @@ def _print(names: list[str], rows: Iterable[Sequence[Any]], *, top: int, as_json
 
 def _print_unread(capture: CaptureRows) -> None:
     """Print on stderr what could not be read. Raises Exit with 1 if bytes are lost."""
-    from kwire.text.untrusted import harmless
-
     without = capture.statuses.total() - capture.statuses["DECODED"]
     sentences = [*capture.damages, *capture.gaps()]
     if without:
         counts = ", ".join(f"{n:,} {name}" for name, n in sorted(capture.statuses.items()))
         sentences.append(f"{without:,} frames have no content that can be read: {counts}")
     for sentence in sentences:
-        typer.secho(harmless(sentence), fg="yellow", err=True)
+        print_warning(sentence)
     if capture.damages:
         raise typer.Exit(1)

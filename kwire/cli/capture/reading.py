@@ -11,7 +11,7 @@ import typer
 
 from kwire.capture import CaptureRecord, Damage, Window, any_shows_secrets
 from kwire.capture.editing import events_of, write_events
-from kwire.cli.capture.files import files, print_damage, print_written, records_of
+from kwire.cli.capture.files import files, print_warning, print_written, records_of
 from kwire.cli.errors import usage_errors
 from kwire.cli.flows.display import Display
 from kwire.cli.flows.options import TimeRange
@@ -33,7 +33,7 @@ class CaptureReading:
     captures: list[Path]
     times: TimeRange
     selected: Expression | None = None
-    on_damage: Callable[[Damage], None] = print_damage
+    on_damage: Callable[[Damage], None] = print_warning
 
     def window(self, paths: list[Path]) -> Window:
         """Return the range of times. Raises WrongUsage."""
@@ -52,7 +52,7 @@ class CaptureReading:
         for event in within(events(records_of(paths)), self.window(paths)):
             if isinstance(event, Damage):
                 damages += 1
-                print_damage(event)
+                print_warning(event)
             else:
                 display.show(DecodedFlow(event) if isinstance(event, Flow) else event)
         display.end(dropped=0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.capture.files import CAPTURES
+from kwire.cli.capture.files import CAPTURES, print_warning
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import flag, option, reads_options
@@ -66,7 +66,7 @@ def to_test(
     command = execute or minimise
     _check_command(command)
     path = out or Path(f"test_{captures[0].stem}.py")
-    _check_path(path, captures)
+    _check_path(path)
     reading = CaptureReading(captures=captures, times=times, selected=expression(view))
     chosen = _flows(reading)
     flows = without_repeats(sorted(chosen, key=lambda flow: flow.at))
@@ -88,7 +88,7 @@ def _check_command(command: str | None) -> None:
         raise WrongUsage("The command is empty: write 'python client.py {bootstrap}'.")
 
 
-def _check_path(path: Path, captures: list[Path]) -> None:
+def _check_path(path: Path) -> None:
     """Raise WrongUsage or CommandFailed for a path that pytest or a file stands against."""
     if path.suffix != ".py":
         raise WrongUsage(f"{str(path)!r} is no test: pytest finds test_NAME.py.")
@@ -104,25 +104,19 @@ def _flows(reading: CaptureReading) -> list[Flow]:
     from kwire.proxy.capture.replay.answers import is_usable
     from kwire.proxy.flows.peers import NODE_APIS
 
-    chosen, unusable = [], 0
-    for flow in reading.flows():
-        is_nodes = flow.connection.peer is not None or flow.key in NODE_APIS
-        if is_nodes and reading.selected is None:
-            continue
-        if is_usable(flow):
-            chosen.append(flow)
-        else:
-            unusable += 1
-    if unusable:
-        typer.secho(
-            f"{unusable} flows are left out: not whole, or unreadable", fg="yellow", err=True
-        )
+    asked = [
+        flow
+        for flow in reading.flows()
+        if reading.selected or (flow.connection.peer is None and flow.key not in NODE_APIS)
+    ]
+    chosen = [flow for flow in asked if is_usable(flow)]
+    if unusable := len(asked) - len(chosen):
+        print_warning(f"{unusable} flows are left out: not whole, or unreadable")
     if not chosen:
         raise CommandFailed("no client's request is in the recording with all its bytes")
     clients = sorted({flow.client_id or "-" for flow in chosen})
     if len(clients) > 1:
-        text = f"{len(clients)} clients are in it: --view '~client NAME' takes one of them"
-        typer.secho(text, fg="yellow", err=True)
+        print_warning(f"{len(clients)} clients are in it: --view '~client NAME' takes one of them")
     return chosen
 
 

@@ -34,9 +34,7 @@ def plain(value: Any) -> Any:
             return value.isoformat()
         case bytes() | bytearray():
             return b64encode(value).decode()
-        case Decimal():
-            return str(value)
-        case UUID() | timedelta() | time():
+        case Decimal() | UUID() | timedelta() | time():
             return str(value)
         case _ if hasattr(value, "toPython"):  # a variant of Spark's
             return plain(value.toPython())
