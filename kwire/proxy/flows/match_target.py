@@ -67,7 +67,9 @@ class MatchTarget:
         """The error codes in the response."""
         if self.response is None:
             return frozenset()
-        codes = along(self.response, known_route(type(self.response), _is_error), self.effort.look)
+        codes = along(
+            self.response, known_route(self.response.__class__, _is_error), self.effort.look
+        )
         return frozenset(code for code in codes if code)
 
     @cached_property
