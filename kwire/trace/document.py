@@ -18,7 +18,7 @@ from kwire.proxy.flows.tree import ReadRecords
 from kwire.text.ids import uuid_text
 from kwire.trace.collected import Collected
 from kwire.trace.marks import KINDS, TraceMark
-from kwire.trace.rows import MICROS, OUTCOMES, RECORDS_KEPT, FlowRows
+from kwire.trace.rows import MICROS, OUTCOMES, FlowRows
 from kwire.trace.schemas import schemas
 
 _SPARSE = ("inner", "records", "cuts", "own", "problems", "notes")
@@ -44,7 +44,6 @@ def make_document(
         "begin": round(rows.begin * MICROS),
         "totals": dict(collected.totals),
         "says": collected.notes(len(flows)),
-        "recordsKept": RECORDS_KEPT,
         "lanes": rows.lanes.named(),
         "flows": columns,
         "marks": [_mark(mark, rows.begin, indexes) for mark in marks],

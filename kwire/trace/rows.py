@@ -74,7 +74,6 @@ class FlowRows:
             "conn": connection.number,
             "key": flow.key,
             "ver": flow.version,
-            "corr": flow.correlation_id,
             "client": _number(self.strings, flow.client_id),
             "address": _number(self.strings, printable(connection.client)),
             "reqSize": flow.request_size,
