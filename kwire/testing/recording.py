@@ -28,12 +28,6 @@ from kwire.proxy.flows.flow import Flow
 from kwire.testing.background_server import BackgroundServer
 from kwire.text.untrusted import harmless
 
-BOOTSTRAP = "{bootstrap}"
-"""Stands in a command for the address that its client is to connect to."""
-
-BOOTSTRAP_VARIABLE = "KWIRE_BOOTSTRAP"
-"""The environment variable of a command with the same address."""
-
 _SETTLE = 2.0  # seconds in which what an ended client has sent is read
 _SHOWN = 200  # characters of the line that a client printed last
 _VARIABLE = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b0x[0-9a-f]+|\d+", re.IGNORECASE)
@@ -70,8 +64,8 @@ class Recording(BackgroundServer):
         has started. Raises ProgramNotStarted.
         """
         address = self.bootstrap_servers
-        words = [word.replace(BOOTSTRAP, address) for word in shlex.split(command)]
-        work = run_program(words, limit=timeout, environment={BOOTSTRAP_VARIABLE: address})
+        words = [word.replace("{bootstrap}", address) for word in shlex.split(command)]
+        work = run_program(words, limit=timeout, environment={"KWIRE_BOOTSTRAP": address})
         assert self._loop is not None
         running = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
@@ -89,15 +83,16 @@ class Recording(BackgroundServer):
         How often they repeat a request, and whether they send heartbeats, does not matter.
         """
         __tracebackhide__ = True
-        failed = f"the client failed: {self._fault}"
+        wrong = []
         if difference := self._server.first_unmatched:
-            text = f"the client sent what was not recorded: {difference}"
-            raise AssertionError(f"{text}; {failed}" if self._fault else text)
-        if missing := self._missing():
-            text = f"the client did not send {missing.api} v{missing.version}, which was recorded"
-            raise AssertionError(f"{text}; {failed}" if self._fault else text)
+            wrong.append(f"the client sent what was not recorded: {difference}")
+        elif missing := self._missing():
+            what = f"{missing.api} v{missing.version}"
+            wrong.append(f"the client did not send {what}, which was recorded")
         if self._fault:
-            raise AssertionError(failed)
+            wrong.append(f"the client failed: {self._fault}")
+        if wrong:
+            raise AssertionError("; ".join(wrong))
 
     def check_fault(self, fault: str) -> None:
         """Raise AssertionError if the client failed with a fault, or did not come to its place.
