@@ -89,9 +89,10 @@ def replace_private(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    except OSError as error:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
-        error.filename = str(path)
+        if isinstance(error, OSError):
+            error.filename = str(path)
         raise
     flush_folder(path.parent)
 
