@@ -11,6 +11,7 @@ import asyncio
 import re
 import shlex
 import signal
+import threading
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -65,13 +66,21 @@ class Recording(BackgroundServer):
         """
         address = self.bootstrap_servers
         words = [word.replace("{bootstrap}", address) for word in shlex.split(command)]
-        work = run_program(words, limit=timeout, environment={"KWIRE_BOOTSTRAP": address})
+        environment, ended = {"KWIRE_BOOTSTRAP": address}, threading.Event()
+
+        async def work() -> ProgramEnd:
+            try:
+                return await run_program(words, limit=timeout, environment=environment)
+            finally:
+                ended.set()
+
         assert self._loop is not None
-        running = asyncio.run_coroutine_threadsafe(work, self._loop)
+        running = asyncio.run_coroutine_threadsafe(work(), self._loop)
         try:
             end = running.result()
         except BaseException:
             running.cancel()  # which ends the client
+            ended.wait(_SETTLE)  # or its loop would be closed first, and asyncio print that
             raise
         self._fault = _fault(end)
         return self._fault
