@@ -27,6 +27,14 @@ def files(captures: list[Path]) -> list[Path]:
     return paths
 
 
+def check_is_new(path: Path) -> None:
+    """Raise CommandFailed for what is there already, or a folder that is not: nothing is lost."""
+    if path.exists() or path.is_symlink():
+        raise CommandFailed(f"{path} exists already: choose another name or remove it")
+    if not path.parent.is_dir():
+        raise CommandFailed(f"there is no folder {path.parent}: make it, or choose another name")
+
+
 def print_written(events: int, out: Path) -> None:
     """Print how many events were written. Raises CommandFailed for none: no file was made then."""
     if not events:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.capture.files import print_warning
+from kwire.cli.capture.files import check_is_new, print_warning
 from kwire.cli.errors import CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import argument, flag, option, reads_options
@@ -69,6 +69,8 @@ def html(
 
     if (out is None) == (mermaid is None):
         raise WrongUsage("Give one of --out and --mermaid.")
+    if out is not None:
+        check_is_new(out)
     numbers = None if mermaid is None else _numbers(mermaid)
     collected = Collected()
     with ExitStack() as stack:

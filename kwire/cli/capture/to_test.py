@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.capture.files import CAPTURES, print_warning
+from kwire.cli.capture.files import CAPTURES, check_is_new, print_warning
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import flag, option, reads_options
@@ -93,10 +93,7 @@ def _check_path(path: Path) -> None:
     if path.suffix != ".py":
         raise WrongUsage(f"{str(path)!r} is no test: pytest finds test_NAME.py.")
     for file in (path, path.with_suffix(".avro")):
-        if file.exists():
-            raise CommandFailed(
-                f"there is a file {file} already: remove it, or choose another --out"
-            )
+        check_is_new(file)
 
 
 def _flows(reading: CaptureReading) -> list[Flow]:

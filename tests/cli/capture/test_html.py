@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 from base64 import b64decode
 from collections.abc import Iterable
@@ -141,6 +142,7 @@ def test_packets_are_read_and_their_losses_are_in_the_page(kwire: Command, tmp_p
     assert (run.code, run.err) == (0, "")
     assert content(page)[0]["totals"]["flows"] == 5
     lossy = PACKETS / "27-lost-one-request.pcap"
+    page = tmp_path / "lossy.html"
     run = kwire("capture", "html", str(lossy), "-o", str(page))
     assert run.code == 1
     loss = f"{lossy}, missing: 36 bytes that are not in the file"
@@ -160,7 +162,7 @@ def test_damage_is_said_and_the_rest_is_there(kwire: Command, night: Path, tmp_p
     assert "torn.avro" in run.err
     data, _ = content(page)
     assert (data["totals"]["flows"], data["says"]) == (3, run.err.splitlines())
-    run = kwire("capture", "html", str(torn), "-o", str(page))
+    run = kwire("capture", "html", str(torn), "-o", str(tmp_path / "torn.html"))
     assert "torn.avro" in run.err.splitlines()[0]
     assert run.error.startswith("there is no event in these captures")
 
@@ -207,3 +209,16 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     assert run.code == code
     assert words in run.err
     assert not Path("x.html").exists()
+
+
+def test_what_is_there_stays(kwire: Command, night: Path, tmp_path: Path) -> None:
+    """A recording as --out would be lost, and a device is no file to put a page in place of."""
+    before = night.read_bytes()
+    (tmp_path / "link.html").symlink_to(os.devnull)
+    for out in (night, tmp_path / "link.html", tmp_path):
+        run = kwire("capture", "html", str(night), "-o", str(out))
+        assert (run.code, run.out) == (1, "")
+        assert run.err == f"Error: {out} exists already: choose another name or remove it\n"
+    assert night.read_bytes() == before
+    run = kwire("capture", "html", str(night), "-o", str(tmp_path / "gone" / "x.html"))
+    assert f"there is no folder {tmp_path / 'gone'}" in run.err

@@ -102,7 +102,7 @@ def test_its_client_stands_in_it_and_is_seen_to_pass(kwire: Command, tmp_path: P
     for check in [*checks, ["mypy", "--strict"]]:
         subprocess.run([Path(sys.executable).with_name(check[0]), *check[1:], path], check=True)
     again = kwire(*arguments, client(2))
-    assert again.err.startswith(f"Error: there is a file {path} already")
+    assert again.err.startswith(f"Error: {path} exists already")
 
 
 def test_what_nodes_ask_each_other_and_what_is_cut_is_left_out(
