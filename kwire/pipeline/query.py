@@ -175,4 +175,4 @@ class CaptureQuery:
             hint = f'"describe {self.tables[0]}" lists the columns'
         elif first.startswith("Table"):
             hint = f"the tables are {', '.join(OF_CAPTURES)}"
-        return f"{first.rstrip('!. ')}: {hint}." if hint else f"{first.rstrip('!. ')}."
+        return f"{first.rstrip('!. ')}: {hint.rstrip('?.')}." if hint else f"{first.rstrip('!. ')}."

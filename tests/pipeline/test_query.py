@@ -184,6 +184,13 @@ def test_forms_of_values(kwire: Command, tmp_path: Path) -> None:
     assert kwire(*words).out.split()[:6] == list("abcdef")
 
 
+def test_columns_of_one_name_are_all_there(kwire: Command, tmp_path: Path) -> None:
+    write(tmp_path / "one.avro", old_clients())
+    sql = "select 1 as a, 2 as a_1, 3 as a from calls limit 1"
+    run = kwire("capture", "query", str(tmp_path), sql, "--json")
+    assert json.loads(run.out) == {"a": 1, "a_1": 2, "a_2": 3}
+
+
 def test_a_table_is_described(kwire: Command, tmp_path: Path) -> None:
     write(tmp_path / "one.avro", old_clients())
     run = kwire("capture", "query", str(tmp_path), "describe calls", "--json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -76,11 +76,21 @@ def _print(names: list[str], rows: Iterable[Sequence[Any]], *, top: int, as_json
     from kwire.cli.screen import screen
 
     if as_json:
+        keys = _distinct(names)
         for row in rows:
-            line = dict(zip(names, map(plain, row), strict=True))
+            line = dict(zip(keys, map(plain, row), strict=True))
             sys.stdout.write(json.dumps(json_numbers(line)) + "\n")
     else:
         print_table(screen(), names, list(islice(rows, top + 1)), top)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Return names for an object: of two columns `at`, the second is `at_1`, as in DuckDB."""
+    found: list[str] = []
+    for name in names:
+        tried = (f"{name}_{number}" for number in count(1))
+        found.append(next(one for one in chain([name], tried) if one not in found))
+    return found
 
 
 def _print_unread(capture: CaptureRows) -> None:
