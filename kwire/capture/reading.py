@@ -31,6 +31,8 @@ BLOCK_LIMIT = 128 * 1024 * 1024
 _HEAD_SIZE = 20
 _HEADER_LIMIT = 1024 * 1024
 _FIRST_CHUNK, _CHUNK = 4096, 1024 * 1024  # the next marker is near where there are many
+_PACKETS = tuple(map(bytes.fromhex, ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a")))
+"""Beginnings of pcap, in both orders and with either unit of time, and of pcapng."""
 
 
 class NewerCapture(FileError):
@@ -185,6 +187,8 @@ def read_info(file: BinaryIO, name: Path | str) -> CaptureInfo:
     start = file.read(_HEADER_LIMIT)
     if not start:
         raise FileError("no capture: it is empty", file=name)
+    if start.startswith(_PACKETS):
+        raise FileError("packets, no capture: `kwire capture import` makes one of them", file=name)
     if not start.startswith(MAGIC):
         raise FileError("no capture: it does not begin as an Avro file does", file=name)
     try:

@@ -144,6 +144,7 @@ def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
 
 WRONG = {
     "nothing": (b"", "no capture: it is empty"),
+    "packets": (bytes.fromhex("d4c3b2a1"), "packets, no capture: `kwire capture import` makes"),
     "a log": (bytes(100), "does not begin as an Avro file does"),
     "half a header": (b"Obj\x01\x04\x16avro.sch", "is not whole"),
     "an endless header": (b"Obj\x01\x02\xfe\xff\xff\xff\xff\xff\xff\x7f", "is not whole"),
