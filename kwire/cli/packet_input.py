@@ -112,9 +112,9 @@ def key_log(path: Path | None) -> KeyLog | None:
     try:
         return KeyLog(path)
     except OSError as error:
-        raise WrongUsage(
-            f"cannot read {path}: {error.strerror}; if nothing has written it yet, make it empty."
-        ) from error
+        is_missing = isinstance(error, FileNotFoundError)
+        hint = "; if nothing has written it yet, make it empty" if is_missing else ""
+        raise WrongUsage(f"cannot read {path}: {error.strerror}{hint}.") from error
 
 
 def print_balance(name: str, balance: Balance, *, err: bool = False) -> Iterator[str]:

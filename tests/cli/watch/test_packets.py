@@ -61,6 +61,9 @@ def test_tls_is_decrypted_live_and_into_a_capture(kwire: Command, tmp_path: Path
     run = kwire("watch", "-", "--tls-keys", "gone.log", stdin=packets)
     assert run.code == 2
     assert "cannot read gone.log: No such file or directory; if nothing has" in run.err
+    run = kwire("watch", "-", "--tls-keys", ".", stdin=packets)
+    assert run.code == 2
+    assert "cannot read .: Is a directory.\n" in run.err
     talked.keys.write_text("")
     run = kwire("watch", "-", *keys, stdin=packets)
     assert (run.code, run.error) == (1, "not all was seen: stdin, encrypted: 1 connection of TLS")
