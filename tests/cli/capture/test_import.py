@@ -125,8 +125,9 @@ class _Pipe(io.BytesIO):
         super().__init__(data)
         self._number = number
 
-    def read1(self, size: int | None = -1) -> bytes:
-        if not (data := super().read1(size)):
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        if len(data) < (size or 0):
             signal.raise_signal(self._number)
         return data
 
