@@ -149,6 +149,7 @@ def test_packets_are_read_and_their_losses_are_in_the_page(kwire: Command, tmp_p
     data, _ = content(page)
     assert (run.err.splitlines(), data["says"]) == ([loss], [loss])
     assert any(mark[1] == "loss" for mark in data["marks"])
+    page = tmp_path / "shared.html"
     run = kwire("capture", "html", str(lossy), "--share", "-o", str(page))
     assert run.err.splitlines() == [loss]
     assert content(page)[0]["says"] == ["a file, missing: 36 bytes that are not in the file"]
