@@ -10,6 +10,7 @@ from kwire.codec.engine import Engine
 from kwire.errors import EncodeError, KwireError
 from kwire.messages.a00_produce import ProduceRequest
 from kwire.messages.a01_fetch import FetchResponse
+from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.messages.headers import RequestHeader, ResponseHeader
 from kwire.messages.registry import request, response
 from kwire.net.frames import (
@@ -19,6 +20,8 @@ from kwire.net.frames import (
     response_header_version,
 )
 from kwire.pipeline.body import id_text, json, printable, replace_fields, replacements
+from kwire.proxy.capture.redaction import mask_message, mask_request
+from kwire.proxy.flows.masks import may_hold_secrets
 from kwire.proxy.flows.walk import failures, has_failures
 from kwire.text.ids import ZERO_UUID
 
@@ -99,6 +102,8 @@ def _read(frame: bytes, key: int, version: int, is_request: bool, bodies: bool) 
         identical = headers.encode(header) + messages.encode(body) == frame
     except EncodeError:
         identical = False
+    if bodies:
+        _mask_secrets(body)
     topics = _topic_bytes(body)  # before the record batches are taken out
     records_bytes = replace_fields(body, replacements(type(body), bodies))
     return DecodedColumns(
@@ -127,6 +132,17 @@ def _headers(key: int, version: int, is_request: bool) -> Engine:
 @cache
 def _messages(key: int, version: int, is_request: bool) -> Engine:
     return (request(key) if is_request else response(key)).engine(version)
+
+
+def _mask_secrets(body: Message) -> None:
+    """Mask the secrets of a message, which are in recordings of --show-secrets. Raises KwireError.
+
+    Records are left out anyway. The API of an Envelope's response is not known here.
+    """
+    if may_hold_secrets(type(body)):
+        mask_message(body)
+    elif isinstance(body, EnvelopeRequest):
+        body.request_data = mask_request(body.request_data)
 
 
 def _errors(body: Message) -> list[dict[str, Any]]:

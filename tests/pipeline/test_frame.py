@@ -1,5 +1,6 @@
 """A frame becomes values, whatever is wrong with it."""
 
+import base64
 import json
 
 import pytest
@@ -7,8 +8,13 @@ import pytest
 from kwire.messages import a01_fetch as fetch
 from kwire.messages.a03_metadata import MetadataResponse
 from kwire.messages.a18_api_versions import ApiVersionsResponse
+from kwire.messages.a51_alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
 from kwire.messages.a52_vote import VoteRequest
 from kwire.messages.a56_alter_partition import AlterPartitionResponse
+from kwire.messages.a58_envelope import EnvelopeRequest
 from kwire.messages.a62_broker_registration import BrokerRegistrationRequest
 from kwire.net.frames import encode_request, encode_response
 from kwire.pipeline.frame import read_frame
@@ -140,3 +146,22 @@ def test_unknown_tags_are_kept() -> None:
     found = read_frame(frame, None, 52, 2, True)
     assert found.identical
     assert json.loads(found.body or "")["unknown_tags"] == {"77": "bmV3"}
+
+
+def test_secrets_are_masked_in_bodies() -> None:
+    upsertion = ScramCredentialUpsertion(name="u", salt=b"salty", salted_password=b"hidden")
+    asked = AlterUserScramCredentialsRequest(upsertions=[upsertion])
+    plain = encode_request(asked, 0, correlation_id=9, client_id="c")[4:]
+    carried = EnvelopeRequest(request_data=plain, client_host_address=bytes(4))
+    for frame, key in (
+        (plain, 51),
+        (encode_request(carried, 0, correlation_id=9, client_id="c")[4:], 58),
+    ):
+        found = read_frame(frame, len(frame), key, 0, True)
+        assert (found.status, found.identical) == ("DECODED", True)
+        for secret in (b"hidden", b"salty"):
+            encoded = base64.b64encode(secret).decode().rstrip("=")
+            assert encoded not in (found.body or "")
+            assert secret not in base64.b64decode(
+                json.loads(found.body or "").get("request_data", "")
+            )
