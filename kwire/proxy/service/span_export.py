@@ -63,8 +63,11 @@ class SpanCollector:
     def __init__(self, url: str, service: str = "kafka") -> None:
         with importing("opentelemetry", "otel", "sending spans"):
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from requests import Session
         self._service = service or "kafka"
-        self._exporter = OTLPSpanExporter(endpoint(url), timeout=_TIMEOUT)
+        session = Session()
+        session.max_redirects = 0  # what leads elsewhere, a page to log in for one, takes no spans
+        self._exporter = OTLPSpanExporter(endpoint(url), timeout=_TIMEOUT, session=session)
         self.failed = ""
 
     def send(self, spans: list[RpcSpan]) -> bool:

@@ -47,6 +47,16 @@ def test_spans_reach_a_collector_with_their_node_times_and_errors() -> None:
     assert len(last.trace_id) == 16
 
 
+def test_a_page_to_log_in_takes_no_spans() -> None:
+    with otlp_collector() as collector:
+        collector.status = 302
+        export, told = exporting(collector.url)
+        export(beat(1))
+        export.end()
+    assert (export.sent, export.lost) == (0, 1)
+    assert "redirect" in told[0]
+
+
 def test_a_collector_that_is_away_is_told_once_and_holds_up_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -49,6 +49,11 @@ def otlp_collector() -> Iterator[ReceivedSpans]:
             if received.status == 200:
                 _take(received, body)
             self.send_response(received.status)
+            self.send_header("Location", "/login")
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            self.send_response(200)
             self.end_headers()
 
         def log_message(self, format: str, *values: object) -> None:
