@@ -146,7 +146,7 @@ def kwire_client(request: pytest.FixtureRequest) -> str:
     command = _option(request.config, "kwire_client")
     if command is None:
         raise pytest.UsageError(
-            "the test runs a client: give --kwire-client 'COMMAND {bootstrap}', or define the"
-            " fixture kwire_client"
+            "the test runs a client: give pytest the command of one, or define the fixture"
+            " kwire_client"
         )
     return command

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from kwire.cli.capture.files import CAPTURES, files, print_warning, print_written, records_of
+from kwire.cli.capture.files import CAPTURES, DamageTold, files, print_written, records_of
 from kwire.cli.errors import WrongUsage
 from kwire.cli.options import argument, option, reads_options
 
@@ -22,7 +22,9 @@ def merge(captures: list[Path] = CAPTURES, out: Path = OUT) -> None:
     """
     from kwire.capture.editing import merge_captures
 
-    print_written(merge_captures(files(captures), out, print_warning), out)
+    damage = DamageTold()
+    print_written(merge_captures(files(captures), out, damage), out)
+    damage.end()
 
 
 @reads_options
@@ -46,8 +48,10 @@ def split(
         raise WrongUsage("Give one of --seconds and --mib.")
     make_private_folder(into)
     size = None if mib is None else round(mib * 1024 * 1024)
-    for path in split_capture(capture, into, print_warning, seconds=seconds, size=size):
+    damage = DamageTold()
+    for path in split_capture(capture, into, damage, seconds=seconds, size=size):
         typer.echo(path)
+    damage.end()
 
 
 @reads_options
@@ -81,6 +85,8 @@ def anonymize(
     else:
         key = sha256(read_secret(key_file, "key", "--key-file").encode()).digest()
     anonymizer = Anonymizer(key)
-    groups = events_of(records_of(files(captures)), print_warning)
+    damage = DamageTold()
+    groups = events_of(records_of(files(captures)), damage)
     count = write_events(map(anonymizer.event, groups), out)
     print_written(count, out)
+    damage.end()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import typer
 
-from kwire.cli.capture.files import CAPTURES, print_written
+from kwire.cli.capture.files import CAPTURES, DamageTold, print_written
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import argument, flag, option, reads_options
@@ -49,7 +49,10 @@ def export(
         raise WrongUsage(f"{str(out)!r} is neither FILE.pcapng nor FILE.jsonl.")
     from kwire.cli.capture.reading import CaptureReading
 
-    reading = CaptureReading(captures=captures, times=times, selected=expression(view))
+    damage = DamageTold()
+    reading = CaptureReading(
+        captures=captures, times=times, selected=expression(view), on_damage=damage
+    )
     records = iter(reading.records())
     first = list(islice(records, 1))  # a capture that cannot be read leaves no file behind
     if out.suffix == ".pcapng":
@@ -57,6 +60,7 @@ def export(
     else:
         count, noun = _write_json(chain(first, records), out)
     typer.echo(f"{count} {noun} written to {out}")
+    damage.end()
 
 
 @reads_options

@@ -49,6 +49,22 @@ def print_warning(warning: Damage | str) -> None:
     typer.secho(harmless(str(warning)), fg="yellow", err=True)
 
 
+class DamageTold:
+    """Prints damage to stderr; `end` exits with 1 if there was any, when the rest is written."""
+
+    def __init__(self) -> None:
+        self.is_damaged = False
+
+    def __call__(self, damage: Damage) -> None:
+        self.is_damaged = True
+        print_warning(damage)
+
+    def end(self) -> None:
+        """Exit with 1 if a part of a capture could not be read."""
+        if self.is_damaged:
+            raise typer.Exit(1)
+
+
 def records_of(paths: list[Path]) -> Iterator[CaptureRecord | Damage]:
     """Yield the records of captures, one file after the other."""
     from kwire.capture import read_capture

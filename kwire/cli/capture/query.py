@@ -25,7 +25,7 @@ NEEDED = {"duckdb", "pyarrow", "numpy", "fsspec", "dpkt"}
 @reads_options
 def query(
     captures: list[str] = argument(
-        metavar="FILE...", help="Captures, packets (.pcap, .pcapng), folders of them."
+        default=[], metavar="FILE...", help="Captures, packets (.pcap, .pcapng), folders of them."
     ),
     sql: str = argument(metavar="QUERY", help="In DuckDB's SQL."),
     *,
@@ -57,6 +57,8 @@ def query(
     from kwire.cli.screen import screen
     from kwire.extras import importing_any
 
+    if not captures:
+        raise WrongUsage("give captures, and behind them a query in quotes.")
     if "-" in captures:
         raise WrongUsage("a query may read its files twice: kwire capture import - makes one.")
     with importing_any(NEEDED, "query", "kwire capture query needs DuckDB and pyarrow"):

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import typer
-
 from kwire.capture import CaptureRecord, Damage, Window, any_shows_secrets
 from kwire.capture.editing import events_of, write_events
-from kwire.cli.capture.files import files, print_warning, print_written, records_of
+from kwire.cli.capture.files import DamageTold, files, print_warning, print_written, records_of
 from kwire.cli.errors import usage_errors
 from kwire.cli.flows.display import Display
 from kwire.cli.flows.options import TimeRange
@@ -48,16 +46,14 @@ class CaptureReading:
     def show(self, display: Display) -> None:
         """Print every event; exit with 1 if a part of a capture cannot be read."""
         paths = files(self.captures)
-        damages = 0
+        damage = DamageTold()
         for event in within(events(records_of(paths)), self.window(paths)):
             if isinstance(event, Damage):
-                damages += 1
-                print_warning(event)
+                damage(event)
             else:
                 display.show(DecodedFlow(event) if isinstance(event, Flow) else event)
         display.end(dropped=0)
-        if damages:
-            raise typer.Exit(1)
+        damage.end()
 
     def groups(self) -> Iterator[list[CaptureRecord]]:
         """Yield the records of each event, whole."""

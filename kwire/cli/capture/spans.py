@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.capture.files import CAPTURES
+from kwire.cli.capture.files import CAPTURES, DamageTold
 from kwire.cli.errors import CommandFailed, usage_errors
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import flag, option, reads_options
@@ -47,7 +47,10 @@ def spans(
 
     with usage_errors():
         collector = SpanCollector(otlp)
-    reading = CaptureReading(captures=captures, times=times, selected=expression(view))
+    damage = DamageTold()
+    reading = CaptureReading(
+        captures=captures, times=times, selected=expression(view), on_damage=damage
+    )
     made, sent = Spans(), 0
     with screen(stderr=True).status("sending spans") as status:
         waiting = _spans(reading, made)
@@ -60,9 +63,10 @@ def spans(
             status.update(f"{sent} spans sent")
     if as_json:
         print_json({"spans": sent, "untimed": made.untimed})
-        return
-    without = f"; {made.untimed} RPCs have no times, and no spans" if made.untimed else ""
-    typer.echo(f"{sent} spans sent to {otlp}{without}")
+    else:
+        without = f"; {made.untimed} RPCs have no times, and no spans" if made.untimed else ""
+        typer.echo(f"{sent} spans sent to {otlp}{without}")
+    damage.end()
 
 
 def _spans(reading: CaptureReading, made: Spans) -> Iterator[RpcSpan]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kwire.cli.capture.files import CAPTURES, check_is_new, print_warning
+from kwire.cli.capture.files import CAPTURES, DamageTold, check_is_new, print_warning
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import flag, option, reads_options
@@ -67,7 +67,10 @@ def to_test(
     _check_command(command)
     path = out or Path(f"test_{captures[0].stem}.py")
     _check_path(path)
-    reading = CaptureReading(captures=captures, times=times, selected=expression(view))
+    damage = DamageTold()
+    reading = CaptureReading(
+        captures=captures, times=times, selected=expression(view), on_damage=damage
+    )
     chosen = _flows(reading)
     flows = without_repeats(sorted(chosen, key=lambda flow: flow.at))
     making = _Making(flows, len(chosen), path, timeout, as_json)
@@ -77,6 +80,7 @@ def to_test(
     if execute:
         making.prove(execute)
     making.report()
+    damage.end()
 
 
 def _check_command(command: str | None) -> None:

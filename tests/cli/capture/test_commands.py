@@ -148,6 +148,26 @@ def test_damage_is_told_on_stderr_with_exit_code_1(kwire: Command, torn: Path) -
         assert "the last block is not whole" in run.err
 
 
+def test_what_is_made_of_a_damaged_capture_has_the_rest_and_exit_code_1(
+    kwire: Command, capture: Path, tmp_path: Path
+) -> None:
+    data, torn = capture.read_bytes(), tmp_path / "torn.avro"
+    torn.write_bytes(data[:-3])
+    for command, name in (
+        ("merge", "merged.avro"),
+        ("anonymize", "renamed.avro"),
+        ("export", "lines.jsonl"),
+    ):
+        out = tmp_path / name
+        run = kwire("capture", command, str(capture), str(torn), "--out", str(out))
+        assert (command, run.code) == (command, 1)
+        assert "the last block is not whole" in run.err
+        assert out.stat().st_size
+    run = kwire("capture", "split", str(torn), "--into", str(tmp_path / "parts"), "--mib", "1")
+    assert run.code == 1
+    assert "the last block is not whole" in run.err
+
+
 def test_repair_says_what_is_kept(kwire: Command, torn: Path) -> None:
     out = torn.with_name("mended.avro")
     run = kwire("capture", "repair", str(torn), "-o", str(out))
