@@ -54,8 +54,15 @@ def _cells(entry: FlowLogEntry, widths: tuple[int, ...], *, finds: bool) -> Iter
     else:
         yield ("-" if flow.latency is None else duration(flow.latency)).rjust(latency), DIM
     if finds:
-        yield _fitted(", ".join(entry.found), found), _FOUND
+        yield _fitted(", ".join(map(_brief, entry.found)), found), _FOUND
     yield _summary(entry.seen)
+
+
+def _brief(found: str) -> str:
+    """Return `name=value`, of an error its name alone: the details show the rest."""
+    name, _, value = found.partition("=")
+    error = value.partition(" ")[2]
+    return error if error and name.endswith("error_code") else found
 
 
 def _client(entry: FlowLogEntry, width: int) -> str:
