@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from kwire.messages.data.voters_record import Voter, VotersRecord
 from kwire.pipeline.body import json, replace_fields, replacements
 from kwire.pipeline.reading.logged import LOGGED
+from kwire.pipeline.spark_columns import spark_schema
 from kwire.pipeline.tables.verdicts import log_verdicts
 
 
@@ -35,7 +36,7 @@ def test_voters_change_one_at_a_time(spark: SparkSession) -> None:
         voters(30, 1, 2, 3),
         voters(40, 1, 2, 5),
     ]
-    found = log_verdicts(spark.createDataFrame(rows, LOGGED))
+    found = log_verdicts(spark.createDataFrame(rows, spark_schema(LOGGED)))
     single = found.where("check = 'kip-853-single-change'").orderBy("offset").collect()
     zero = "AAAAAAAAAAAAAAAAAAAAAA"
     assert [(one["offset"], one["passed"], one["detail"]) for one in single] == [
