@@ -18,7 +18,7 @@ from kwire.errors import InvalidValue
 from kwire.proxy.filters.rule import RuleFilter
 from kwire.proxy.filters.rules import BadRules, Rule, RulesFile
 from kwire.proxy.flows.glob import Glob
-from kwire.proxy.flows.language import Expression, Many, parse
+from kwire.proxy.flows.language import Expression, Many, in_quotes, parse
 from kwire.testing.fault_filter import FaultFilter, TopicExpression
 from kwire.text.yaml_file import checked
 
@@ -248,8 +248,7 @@ class MessageFaults:
         """Return the expression, and its text."""
         terms = [f"~api {api}" if api != "*" else "~key 0+"]
         if client is not None and client != "*":
-            quoted = client.replace("\\", "\\\\").replace('"', '\\"')
-            terms.append(f'~client "{quoted}"')
+            terms.append(f"~client {in_quotes(client)}")
         if where is not None:
             terms.append(f"({where})")
         text = " & ".join(terms)

@@ -174,6 +174,12 @@ class Many(Expression):
         return result
 
 
+def in_quotes(text: str) -> str:
+    """Return a text in quotes, for an expression."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def parse(text: str) -> Expression:
     """Read an expression; BadExpression points at the column where it goes wrong."""
     if len(text) > LONGEST or _depth(text) > DEPTH:

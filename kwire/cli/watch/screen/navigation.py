@@ -24,7 +24,7 @@ from kwire.cli.watch.screen.panels import change_cells
 from kwire.cli.watch.screen.views import read_views, save_view
 from kwire.errors import InvalidValue, KwireError
 from kwire.proxy import DecodedFlow
-from kwire.proxy.flows.language import parse
+from kwire.proxy.flows.language import in_quotes, parse
 from kwire.proxy.flows.match_target import MatchTarget
 from kwire.proxy.flows.quorum_seen import QuorumChange, QuorumSeen
 
@@ -228,8 +228,5 @@ def _subjects(entry: FlowLogEntry) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as the filter language takes it."""
-    if _BARE.fullmatch(text):
-        return text
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """Return a text as the filter language takes it, in quotes where it needs them."""
+    return text if _BARE.fullmatch(text) else in_quotes(text)
