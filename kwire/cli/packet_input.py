@@ -9,8 +9,8 @@ import math
 import os
 import signal
 import stat
+import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from io import UnsupportedOperation
 from pathlib import Path
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from kwire.proxy.capture.packets.balance import Balance
     from kwire.proxy.capture.packets.key_log import KeyLog
+
+STDIN = "stdin"
+"""The name of the pipe in messages."""
 
 NODE_PORT: list[int] = repeated(
     metavar="PORT",
@@ -117,16 +120,25 @@ def key_log(path: Path | None) -> KeyLog | None:
         raise WrongUsage(f"cannot read {path}: {error.strerror}{hint}.") from error
 
 
-def print_balance(name: str, balance: Balance, *, err: bool = False) -> Iterator[str]:
-    """Print what was read of a file and what was not; yield the losses."""
+def stdin_packets() -> BufferedReader:
+    """Return stdin to read packets from. Raises WrongUsage if it is a terminal."""
+    if sys.stdin.isatty():
+        raise WrongUsage(
+            "stdin is the terminal: packets come by a pipe, as in"
+            " `tcpdump -U -w - port 9093 | kwire watch -`."
+        )
+    return cast("BufferedReader", sys.stdin.buffer)
+
+
+def print_balance(name: str, balance: Balance, *, err: bool = False) -> list[str]:
+    """Print what was read of a file and what was not; return the losses."""
     from kwire.text.untrusted import harmless
 
     typer.echo(f"\n{harmless(name)}", err=err)
     for item in balance.items:
         color = "yellow" if item.lost else None
         typer.secho(f"  {item.name:<14}{item.text}", fg=color, err=err)
-        if item.lost:
-            yield f"{harmless(name)}, {item.name}: {item.text}"
+    return [f"{harmless(name)}, {loss}" for loss in balance.losses]
 
 
 class _FileInput:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -15,11 +14,17 @@ from kwire.cli.capture.files import CAPTURES, DamageTold, print_written
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
 from kwire.cli.flows.options import MEANT, TimeRange, expression
 from kwire.cli.options import argument, flag, option, reads_options
-from kwire.cli.packet_input import NODE_PORT, TLS_KEYS, PacketInput, key_log, print_balance
+from kwire.cli.packet_input import (
+    NODE_PORT,
+    STDIN,
+    TLS_KEYS,
+    PacketInput,
+    key_log,
+    print_balance,
+    stdin_packets,
+)
 
 if TYPE_CHECKING:
-    from io import BufferedReader
-
     from kwire.capture import CaptureRecord
     from kwire.proxy.capture.packets.balance import Balance
     from kwire.proxy.capture.packets.key_log import KeyLog
@@ -147,9 +152,8 @@ def packet_imports(
         if reading.stopped:
             return
         from_stdin = str(path) == "-"
-        name = "stdin" if from_stdin else str(path)
-        stdin = cast("BufferedReader", sys.stdin.buffer)
-        with nullcontext(stdin) if from_stdin else path.open("rb") as file:
+        name = STDIN if from_stdin else str(path)
+        with nullcontext(stdin_packets()) if from_stdin else path.open("rb") as file:
             imported = PacketImport(reading.file(file), name, ports, keys)
             balances.append((name, imported.balance))
             yield imported

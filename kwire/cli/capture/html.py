@@ -19,6 +19,9 @@ from kwire.cli.options import argument, flag, option, reads_options
 from kwire.cli.packet_input import NODE_PORT, TLS_KEYS, key_log
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kwire.capture import Damage
     from kwire.cli.capture.reading import CaptureReading
     from kwire.proxy.capture.packets.balance import Balance
     from kwire.proxy.capture.packets.key_log import KeyLog
@@ -128,12 +131,7 @@ def _as_captures(
         imports = packet_imports(packets, ports, keys, balances, reading)
         if import_packets(imports, folder / "packets.avro", reading):
             captures.append(folder / "packets.avro")
-        collected.losses += [
-            f"{name}, {item.name}: {item.text}"
-            for name, balance in balances
-            for item in balance.items
-            if item.lost
-        ]
+        collected.losses += [f"{name}, {loss}" for name, it in balances for loss in it.losses]
         if not captures:
             raise CommandFailed(f"there is no event in {', '.join(map(str, packets))}")
     return captures
@@ -152,13 +150,17 @@ def _collect(
     from kwire.proxy.capture.records import events
     from kwire.trace.caused import add_changes
 
-    kept, named = tee(reading.groups())
-    anonymizer = Anonymizer(token_bytes(32))
-    shown = map(anonymizer.event, kept) if share else kept
+    pairs: Iterable[tuple[Event | Damage, Event | Damage]]
+    if share:
+        kept, named = tee(reading.groups())
+        shown = map(Anonymizer(token_bytes(32)).event, kept)
+        pairs = zip(
+            events(chain.from_iterable(shown)), events(chain.from_iterable(named)), strict=True
+        )
+    else:
+        pairs = ((event, event) for event in events(reading.records()))
     requests = RecordedRequests()
-    for event, original in zip(
-        events(chain.from_iterable(shown)), events(chain.from_iterable(named)), strict=True
-    ):
+    for event, original in pairs:
         if not isinstance(event, Event):
             continue  # damage is told by the reading
         collected.add(event)

@@ -8,12 +8,12 @@ from collections import deque
 from contextvars import copy_context
 from threading import Thread
 from time import sleep
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import typer
 
 from kwire.cli.errors import INTERRUPTED, CommandFailed, WrongUsage
-from kwire.cli.packet_input import PacketInput, print_balance
+from kwire.cli.packet_input import STDIN, PacketInput, print_balance, stdin_packets
 from kwire.errors import KwireError
 from kwire.extras import importing
 from kwire.proxy import DecodedFlow, Flow
@@ -23,29 +23,11 @@ with importing("dpkt", "pcap", "reading packets"):
     from kwire.proxy.capture.pcap_import import PacketImport
 
 if TYPE_CHECKING:
-    from io import BufferedReader
-
     from kwire.cli.flows.display import Display
     from kwire.proxy.capture.packets.key_log import KeyLog
 
 WAITING = 5000
 """Events that may wait to be drawn; then reading waits, and the pipe with it."""
-
-NAME = "stdin"
-"""The name of the pipe in messages."""
-
-
-def packets_of_stdin(
-    packet_input: PacketInput, ports: frozenset[int], keys: KeyLog | None
-) -> PacketImport:
-    """Return the packets that come by stdin. Raises WrongUsage if it is a terminal."""
-    if sys.stdin.isatty():
-        raise WrongUsage(
-            "stdin is the terminal: packets come by a pipe, as in"
-            " `tcpdump -U -w - port 9093 | kwire watch -`."
-        )
-    stdin = cast("BufferedReader", sys.stdin.buffer)
-    return PacketImport(packet_input.file(stdin), NAME, ports, keys)
 
 
 def run_plain(display: Display, ports: frozenset[int], keys: KeyLog | None) -> None:
@@ -54,13 +36,13 @@ def run_plain(display: Display, ports: frozenset[int], keys: KeyLog | None) -> N
     Raises FileError, CommandFailed if packets are missing.
     """
     with PacketInput() as packet_input:
-        packets = packets_of_stdin(packet_input, ports, keys)
+        packets = PacketImport(packet_input.file(stdin_packets()), STDIN, ports, keys)
         for watched in packet_events(packets):
             event = watched.event
             seen = DecodedFlow(event) if isinstance(event, Flow) else event
             display.show(seen, counted=not watched.waits)
     display.end(0)
-    losses = list(print_balance(NAME, packets.balance, err=True))
+    losses = print_balance(STDIN, packets.balance, err=True)
     if packet_input.stopped:
         raise typer.Exit(INTERRUPTED)
     if losses:
@@ -76,7 +58,7 @@ class PacketThread(Thread):
     def __init__(self, ports: frozenset[int] = frozenset(), keys: KeyLog | None = None) -> None:
         super().__init__(target=copy_context().run, args=(self._read,), daemon=True)
         self._input = PacketInput()
-        self.packets = packets_of_stdin(self._input, ports, keys)
+        self.packets = PacketImport(self._input.file(stdin_packets()), STDIN, ports, keys)
         self._events: deque[FeedEvent] = deque()
         self.problem = ""
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 from rich.text import Text
 from textual.binding import Binding, BindingType
 
-from kwire.cli.watch.packets import NAME, PacketThread
+from kwire.cli.packet_input import STDIN
+from kwire.cli.watch.packets import PacketThread
 from kwire.cli.watch.screen.app import WatchApp
 from kwire.proxy.feed.sampling import Sampler
 from kwire.proxy.feed.source import FeedEvent
@@ -57,13 +58,13 @@ class PacketsApp(WatchApp):
         thread, balance = self._packets, self._packets.packets.balance
         text = Text.assemble(
             (" kwire watch ", "bold"),
-            (NAME, "cyan"),
+            (STDIN, "cyan"),
             f"   {balance.packets:,} packets   {len(self.flows)} events kept",
             (f"   {self._left_out:,} not shown" if self._left_out else "", "yellow"),
             ("" if thread.is_alive() else "   ended", "bold"),
             ("" if self._list.following else "   paused", "bold"),
         )
-        losses = "; ".join(f"{item.name}: {item.text}" for item in balance.items if item.lost)
+        losses = "; ".join(balance.losses)
         if thread.problem or losses:
             style = "bold red" if thread.problem else "bold yellow"
             text.append(f"   {thread.problem or losses}", style)

@@ -106,6 +106,11 @@ class Balance:
         ]
 
     @property
+    def losses(self) -> list[str]:
+        """A sentence for each line of what is missing or was not read."""
+        return [f"{item.name}: {item.text}" for item in self.items if item.lost]
+
+    @property
     def unread_items(self) -> list[Item]:
         """The lines of missing packets that belong to no connection: no notice tells of them."""
         kinds = [("not read", f"{count:,} {kind}") for kind, count in self.unread.items()]
